@@ -1,0 +1,49 @@
+# What a person types. Everything is set up on the way: only Python (3.11 or newer) and make are needed.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CATALOG := .repertory/example
+
+.DEFAULT_GOAL := help
+.PHONY: help serve test fix bench clean
+
+help:  ## what can be done here
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+serve: $(VENV)/run.stamp  ## set up, load the example catalog, serve the API and the page
+	$(BIN)/repertory add examples/catalog --catalog $(CATALOG)
+	$(BIN)/repertory serve --catalog $(CATALOG)
+
+test: $(VENV)/dev.stamp  ## set up everything that the tests need, check style and types, run the tests
+	$(BIN)/python -m tests.provision
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pytest
+
+fix: $(VENV)/dev.stamp  ## format, and mend what can be mended
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/bench.stamp  ## measure speed and relevance beside peers
+	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.relevance
+
+clean:  ## remove the environment and the example catalog
+	rm -rf $(VENV) .repertory
+
+# constraints.txt holds the versions that were tested together; pyproject.toml says which others are allowed.
+$(VENV)/run.stamp: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Repertory needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Set PYTHON=...")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/dev.stamp: $(VENV)/run.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+$(VENV)/bench.stamp: $(VENV)/run.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'
+	@touch $@

@@ -1,0 +1,181 @@
+"""How is everything opened, and closed again?
+
+The composition root: from settings to a working `Repertory`. Surfaces translate to its methods and back; nothing else builds parts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
+from typing import Any
+
+from repertory import access
+from repertory import settings as settings_module
+from repertory.embedders.base import Embedder
+from repertory.embedders.onnx import OnnxEmbedder
+from repertory.embedders.openai import OpenAIEmbedder
+from repertory.embedders.wrappers import Cached, Guarded
+from repertory.errors import EmbedderError, InvalidRequest, NotFound
+from repertory.indexes.edge import EdgeIndex
+from repertory.indexes.sync import Sync
+from repertory.ingest.embed import embed_pending
+from repertory.ingest.run import IngestReport, Progress, ingest, ingest_path
+from repertory.model import Entity, Filter, Principal, SearchRequest, SearchResponse
+from repertory.offload import offload
+from repertory.search.engine import Engine
+from repertory.settings import Settings
+from repertory.store import Edge, SourceRecord, Store
+from repertory.store.owner import Ownership
+
+RETRY_EMBEDDING = 30.0  # seconds between attempts of a serving process to embed what waits
+
+
+@contextlib.asynccontextmanager
+async def open(catalog: Path | str | None = None, **arguments: Any) -> AsyncIterator[Repertory]:  # noqa: A001 - the public name
+    """Open a catalog: `async with repertory.open("my-catalog") as rep: await rep.search("...")`. Arguments are settings by name."""
+    settings, _ = settings_module.load({"catalog": catalog, **arguments})
+    async with open_with(settings) as repertory:
+        yield repertory
+
+
+@contextlib.asynccontextmanager
+async def open_with(settings: Settings) -> AsyncIterator[Repertory]:
+    """Open the catalog that the settings name; everything is closed again on the way out."""
+    async with contextlib.AsyncExitStack() as stack:
+        ownership = await offload(Ownership, settings.catalog)
+        stack.callback(ownership.release)
+        store = await offload(Store.at, settings.catalog)
+        stack.callback(store.close)
+        embedder = await make_embedder(settings)
+        if embedder is not None:
+            stack.push_async_callback(embedder.close)
+        index = EdgeIndex(settings.catalog / "index", ef_search=settings.ef_search)
+        stack.callback(index.close)
+        sync = Sync(store, index, model=embedder.model if embedder else "", dimensions=embedder.dimensions if embedder else 0)
+        await offload(sync.open)
+        stack.callback(sync.close)
+        yield Repertory(settings, ownership, store, index, sync, embedder)
+
+
+async def make_embedder(settings: Settings) -> Embedder | None:
+    """The embedder that the settings choose, with its breaker and its cache."""
+    if settings.embedder == "none":
+        return None
+    inner: Embedder
+    if settings.embedder == "openai":
+        inner = OpenAIEmbedder(
+            settings.embedder_url,
+            settings.embedder_model,
+            api_key=settings.embedder_key,
+            dimensions=settings.embedder_dimensions,
+        )
+    else:
+        inner = OnnxEmbedder(threads=settings.embedder_threads)
+    return Cached(Guarded(inner, pause=settings.embedder_pause, timeout=settings.embedder_timeout))
+
+
+class Repertory:
+    """An open catalog."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        ownership: Ownership,
+        store: Store,
+        index: EdgeIndex,
+        sync: Sync,
+        embedder: Embedder | None,
+    ) -> None:
+        self.settings = settings
+        self.ownership = ownership
+        self._store = store
+        self._sync = sync
+        self._embedder = embedder
+        self._writing = asyncio.Lock()
+        self._engine = Engine(store, index, sync, embedder, settings.strategy, settings.fusion, settings.log_queries)
+
+    async def search(self, request: SearchRequest | str, principal: Principal = Principal()) -> SearchResponse:
+        """Find what answers a request."""
+        asked = SearchRequest(request) if isinstance(request, str) else request
+        return await self._engine.search(asked, principal)
+
+    async def add(self, path: Path | str, progress: Progress = lambda *_: None) -> IngestReport:
+        """Read a file or folder into the catalog, and embed what is new."""
+        async with self._writing:
+            report = await offload(ingest_path, Path(path), self._store, self._sync, progress)
+        return await self._embedded(report, progress)
+
+    async def put(self, source: str, entities: Iterable[Entity], progress: Progress = lambda *_: None) -> IngestReport:
+        """Make these entities everything that a source of this name brings."""
+        async with self._writing:
+            report = await offload(ingest, source, f"python:{source}", entities, self._store, self._sync)
+        return await self._embedded(report, progress)
+
+    async def _embedded(self, report: IngestReport, progress: Progress) -> IngestReport:
+        report.embedded = await self.embed(progress)
+        report.waiting = await self.waiting()
+        return report
+
+    async def embed(self, progress: Progress = lambda *_: None) -> int:
+        """Embed what has no vector yet. A model that fails leaves it for later: see `waiting`."""
+        if self._embedder is None:
+            return 0
+        async with self._writing:
+            try:
+                return await embed_pending(self._store, self._sync, self._embedder, progress)
+            except EmbedderError:
+                return 0
+
+    async def keep_embedding(self) -> None:
+        """Embed what waits, again and again: a serving process runs this behind the requests."""
+        while True:
+            if await self.waiting():
+                await self.embed()
+            await asyncio.sleep(RETRY_EMBEDDING)
+
+    async def waiting(self) -> int:
+        """How many texts have no vector yet."""
+        return await offload(self._store.count_pending, self._embedder.model) if self._embedder else 0
+
+    async def entries(
+        self, filter: Filter = Filter(), principal: Principal = Principal(), *, limit: int = 50, offset: int = 0
+    ) -> tuple[list[Entity], int]:
+        """Entries in registration order, and how many there are in all."""
+        return await offload(self._store.list_entities, access.narrow(filter, principal), limit=limit, offset=offset)
+
+    async def show(self, reference: str, principal: Principal = Principal()) -> Entity:
+        """One entry by its id, or by a path or a name that only one entry has."""
+        found = await offload(self._store.find, reference, access.everything_for(principal))
+        if not found:
+            raise NotFound(f"There is no entry {reference!r}. `repertory list` shows what there is.")
+        if len(found) > 1:
+            raise InvalidRequest(f"{reference!r} may be any of {', '.join(entity.id for entity in found[:8])}. Name one by its id.")
+        return found[0]
+
+    async def edges(self, entity_id: str, principal: Principal = Principal()) -> list[Edge]:
+        """How an entry is related to others, one hop out and in."""
+        return await offload(self._store.neighbours, [entity_id], access.everything_for(principal))
+
+    async def sources(self) -> list[SourceRecord]:
+        """Where the entries come from."""
+        return await offload(self._store.sources)
+
+    async def check(self) -> list[str]:
+        """Where the index differs from the truth: empty when all is well."""
+        async with self._writing:
+            return await offload(self._sync.differences)
+
+    def status(self) -> dict[str, Any]:
+        """What the catalog holds, in numbers."""
+        snapshot = self._sync.snapshot
+        kinds: dict[str, int] = {}
+        for bucket, count in snapshot.counts.items():
+            kinds[bucket.kind.value] = kinds.get(bucket.kind.value, 0) + count
+        return {
+            "revision": snapshot.revision,
+            "documents": sum(kinds.values()),
+            "by_kind": kinds,
+            "model": self._embedder.model if self._embedder else None,
+        }

@@ -1,0 +1,221 @@
+"""Which commands are there?"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sys
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+import repertory
+from repertory import settings as settings_module
+from repertory.cli.exits import exit_code
+from repertory.errors import RepertoryError
+from repertory.model import Fusion, Kind, Strategy
+from repertory.model.request import DEFAULT_LIMIT, MAX_LIMIT
+from repertory.settings import Settings
+
+app = typer.Typer(
+    name="repertory",
+    help="One place where an AI agent finds what it may use: tools, agents, skills and notes.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+out = Console()
+err = Console(stderr=True)
+
+CatalogOption = Annotated[Path | None, typer.Option("--catalog", "-c", help="The catalog directory.", show_default=False)]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
+KindOption = Annotated[list[Kind] | None, typer.Option("--kind", "-k", help="Only this kind; may be given again.", show_default=False)]
+
+
+def main() -> None:
+    """Run a command; errors that we know become a sentence and an exit code."""
+    try:
+        app()
+    except RepertoryError as error:
+        err.print(f"[red]error[/] [dim]({error.code})[/]", end=" ")
+        err.print(str(error), markup=False, highlight=False)
+        sys.exit(exit_code(error))
+
+
+@app.callback(invoke_without_command=True)
+def _root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        typer.echo(f"repertory {repertory.__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def add(
+    path: Annotated[Path, typer.Argument(help="A tool file, agent card, SKILL.md, Markdown file, or a folder of them.")],
+    catalog: CatalogOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Read a file or folder into the catalog; run it again to bring in what changed."""
+    from repertory.cli import render
+    from repertory.cli.session import session
+
+    absolute = path.expanduser().absolute()  # the process that serves may stand elsewhere
+
+    async def work() -> dict[str, Any]:
+        async with session(_settings(catalog=catalog)) as asked:
+            with _progress_bar() as progress:
+                return await asked.add(absolute, progress)
+
+    report = _run(work())
+    if as_json:
+        return _print_json(report)
+    render.problems(err, report)
+    out.print(render.report(report))
+    if report["waiting"]:
+        err.print(f"[yellow]note:[/] {report['waiting']} texts wait for the embedding model; until then words alone find them.")
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="What you are looking for, in your own words; a pattern with --strategy regex.")],
+    strategy: Annotated[Strategy | None, typer.Option("--strategy", "-s", help="How to search.", show_default="hybrid")] = None,
+    fusion: Annotated[Fusion | None, typer.Option("--fusion", help="How hybrid joins its lanes.", show_default="from settings")] = None,
+    kind: KindOption = None,
+    tag: Annotated[list[str] | None, typer.Option("--tag", "-t", help="Only entries with this tag.", show_default=False)] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=MAX_LIMIT, help="How many results.")] = DEFAULT_LIMIT,
+    explain: Annotated[bool, typer.Option("--explain", help="Say why each result is there.")] = False,
+    catalog: CatalogOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find entries of every kind in one ranked list."""
+    from repertory.cli import render
+    from repertory.cli.session import session
+
+    body: dict[str, Any] = {"query": query, "limit": limit, "explain": explain, "tags": tag or []}
+    body |= {name: value.value for name, value in (("strategy", strategy), ("fusion", fusion)) if value}
+    if kind:
+        body["kinds"] = [one.value for one in kind]
+
+    async def work() -> dict[str, Any]:
+        async with session(_settings(catalog=catalog)) as asked:
+            return await asked.search(body)
+
+    answer = _run(work())
+    if as_json:
+        return _print_json(answer)
+    out.print(render.search_results(answer, out.width, explain=explain))
+    for note in render.diagnostics(answer):
+        err.print(note)
+    err.print(render.search_footer(answer))
+
+
+@app.command("list")
+def list_entries(
+    kind: KindOption = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=1000)] = 50,
+    offset: Annotated[int, typer.Option("--offset", min=0)] = 0,
+    catalog: CatalogOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what the catalog holds, in the order it came in."""
+    from repertory.cli import render
+    from repertory.cli.session import session
+
+    async def work() -> dict[str, Any]:
+        async with session(_settings(catalog=catalog)) as asked:
+            return await asked.entries(kind or [], limit, offset)
+
+    answer = _run(work())
+    if as_json:
+        return _print_json(answer)
+    out.print(render.entry_list(answer, offset))
+
+
+@app.command()
+def show(
+    reference: Annotated[str, typer.Argument(metavar="ID", help="An id, or a path or name that only one entry has.")],
+    catalog: CatalogOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show everything that is known of one entry."""
+    from repertory.cli import render
+    from repertory.cli.session import session
+
+    async def work() -> dict[str, Any]:
+        async with session(_settings(catalog=catalog)) as asked:
+            return await asked.show(reference)
+
+    answer = _run(work())
+    if as_json:
+        return _print_json(answer)
+    out.print(render.entry(answer))
+
+
+@app.command()
+def serve(
+    host: Annotated[str | None, typer.Option("--host", help="Address to serve at.", show_default="127.0.0.1")] = None,
+    port: Annotated[int | None, typer.Option("--port", "-p", help="Port to serve at; 0 takes a free one.", show_default="8321")] = None,
+    catalog: CatalogOption = None,
+) -> None:
+    """Serve the REST API and the web page."""
+    from repertory.cli.serving import serve as run
+
+    run(_settings(catalog=catalog, host=host, port=port), err)
+
+
+@app.command()
+def doctor(catalog: CatalogOption = None, as_json: JsonOption = False) -> None:
+    """Check the settings, the model, and that the index holds what the catalog holds."""
+    from repertory.cli.doctor import examine, render_findings
+
+    settings, origins = settings_module.load({"catalog": catalog})
+    _logging(settings)
+    findings = _run(examine(settings, origins))
+    if as_json:
+        _print_json(findings)
+    else:
+        out.print(render_findings(findings))
+    if not findings["healthy"]:
+        raise typer.Exit(1)
+
+
+def _settings(**arguments: Any) -> Settings:
+    settings, _ = settings_module.load(arguments)
+    _logging(settings)
+    return settings
+
+
+def _logging(settings: Settings) -> None:
+    logging.basicConfig(stream=sys.stderr, level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("httpcore2").setLevel(logging.WARNING)
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
+
+
+def _run(work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
+    return asyncio.run(work)
+
+
+def _print_json(answer: dict[str, Any]) -> None:
+    typer.echo(json.dumps(answer, ensure_ascii=False, indent=2))
+
+
+@contextmanager
+def _progress_bar() -> Iterator[Any]:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    tasks: dict[str, TaskID] = {}
+    with Progress(*columns, console=err, transient=True) as bar:
+
+        def progress(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bar.add_task(stage, total=total)
+            bar.update(tasks[stage], completed=done, total=total)
+
+        yield progress

@@ -1,0 +1,107 @@
+"""Is everything well, and where does each setting come from?"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import SecretStr
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+import repertory
+from repertory.cli.session import session
+from repertory.errors import EmbedderError, RepertoryError
+from repertory.settings import Settings
+
+
+async def examine(settings: Settings, origins: Mapping[str, str]) -> dict[str, Any]:
+    """Everything a person would want to know before asking for help."""
+    shown = {name: {"value": _shown(getattr(settings, name)), "origin": origins[name]} for name in Settings.model_fields}
+    checks: list[dict[str, Any]] = []
+    try:
+        async with session(settings) as asked:
+            status = await asked.status()
+        held = f"{status['documents']} documents, revision {status['revision']}"
+        checks.append({"check": "catalog", "ok": True, "message": held})
+        differences = status["differences"]
+        message = "equals the catalog" if not differences else f"{len(differences)} differences, e.g. {differences[0]}"
+        checks.append({"check": "index", "ok": not differences, "message": message})
+        waiting = status["waiting"]
+        checks.append(
+            {
+                "check": "vectors",
+                "ok": not waiting,
+                "message": f"{waiting} texts wait for a vector" if waiting else "complete",
+            }
+        )
+    except RepertoryError as error:
+        status = {"sources": []}
+        checks.append({"check": "catalog", "ok": False, "message": str(error)})
+    checks.append(await _check_model(settings))
+    return {
+        "version": repertory.__version__,
+        "python": platform.python_version(),
+        "healthy": all(check["ok"] for check in checks),
+        "checks": checks,
+        "sources": status["sources"],
+        "settings": shown,
+    }
+
+
+async def _check_model(settings: Settings) -> dict[str, Any]:
+    from repertory.app import make_embedder
+
+    embedder = await make_embedder(settings)
+    if embedder is None:
+        return {"check": "model", "ok": True, "message": "none: words alone"}
+    try:
+        embedded = await embedder.embed_query("Is everything well?")
+        return {
+            "check": "model",
+            "ok": True,
+            "message": f"{embedder.model} answers, {embedded.vectors.shape[1]} dimensions",
+        }
+    except EmbedderError as error:
+        return {"check": "model", "ok": False, "message": str(error)}
+    finally:
+        await embedder.close()
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, SecretStr):
+        return "(set)"
+    return "" if value is None else str(value)
+
+
+def render_findings(findings: Mapping[str, Any]) -> RenderableType:
+    """The findings as tables."""
+    checks = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for check in findings["checks"]:
+        mark = Text("ok", style="green") if check["ok"] else Text("problem", style="red")
+        checks.add_row(mark, check["check"], Text(check["message"]))
+    parts: list[RenderableType] = [
+        Text(f"Repertory {findings['version']} on Python {findings['python']}", style="bold"),
+        checks,
+    ]
+    if findings["sources"]:
+        sources = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+        for column in ("source", "entries", "problems", "read", "location"):
+            sources.add_column(column, overflow="fold")
+        for source in findings["sources"]:
+            sources.add_row(
+                source["name"],
+                str(source["entries"]),
+                str(source["problems"]),
+                source["scanned"],
+                Text(source["location"]),
+            )
+        parts += [Text(), sources]
+    settings = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for column in ("setting", "value", "from"):
+        settings.add_column(column, overflow="fold")
+    for name, setting in findings["settings"].items():
+        settings.add_row(name, Text(setting["value"]), Text(setting["origin"], style="dim" if setting["origin"] == "default" else ""))
+    return Group(*parts, Text(), settings)

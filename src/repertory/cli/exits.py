@@ -1,0 +1,36 @@
+"""Which exit code does an error have?"""
+
+from __future__ import annotations
+
+from repertory.errors import (
+    CatalogBusy,
+    CatalogError,
+    CatalogFormat,
+    EmbedderError,
+    InvalidPattern,
+    InvalidRequest,
+    NotFound,
+    RepertoryError,
+    SettingsError,
+    SourceError,
+    VectorsUnavailable,
+)
+
+EXITS: dict[type[RepertoryError], int] = {  # 2 is what a wrong option gives, too
+    RepertoryError: 1,
+    InvalidRequest: 2,
+    InvalidPattern: 2,
+    SettingsError: 2,
+    SourceError: 3,
+    NotFound: 4,
+    CatalogError: 5,
+    CatalogBusy: 6,
+    CatalogFormat: 5,
+    EmbedderError: 7,
+    VectorsUnavailable: 7,
+}
+
+
+def exit_code(error: RepertoryError) -> int:
+    """The exit code of an error."""
+    return EXITS[type(error)]

@@ -1,0 +1,153 @@
+"""How do answers look in a terminal?"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.markup import escape
+from rich.padding import Padding
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from repertory.model import Kind
+
+COLOURS = {
+    Kind.MCP_SERVER: "magenta",
+    Kind.TOOL: "cyan",
+    Kind.A2A_AGENT: "green",
+    Kind.SKILL: "yellow",
+    Kind.VIRTUAL_SERVER: "blue",
+    Kind.DOCUMENT: "white",
+}
+INDENT = 6  # under the score
+LABELS = {Kind.MCP_SERVER: "server", Kind.A2A_AGENT: "agent", Kind.VIRTUAL_SERVER: "virtual"}
+
+
+def kind_label(kind: str) -> Text:
+    """A kind as a short coloured word."""
+    return Text(LABELS.get(Kind(kind), kind), style=COLOURS[Kind(kind)])
+
+
+def search_results(answer: Mapping[str, Any], width: int, *, explain: bool) -> RenderableType:
+    """A ranked list: a line that names each result, two that describe it, and the lanes that found it when asked for."""
+    if not answer["results"]:
+        return Text("Nothing found.", style="dim")
+    rows: list[RenderableType] = []
+    for result in answer["results"]:
+        name = Text.assemble((result["path"], "bold"), (f"  {result['anchor']}" if result["anchor"] else "", "dim"))
+        head = Text.assemble(f"{result['score']:.2f}  ", kind_label(result["kind"]), "  ", name)
+        head.truncate(width, overflow="ellipsis")
+        about = textwrap.shorten(result["excerpt"] or result["description"], max(40, 2 * (width - INDENT) - 10), placeholder=" …")
+        rows += [head, Padding(Text(about), (0, 0, 0, INDENT))]
+        if explain:
+            rows.append(Padding(_evidence(result["evidence"]), (0, 0, 0, INDENT)))
+    return Group(*rows)
+
+
+def _evidence(evidence: Sequence[Mapping[str, Any]]) -> Tree:
+    tree = Tree(Text("why", style="dim"), guide_style="dim")
+    for lane in evidence:
+        rank = f"rank {lane['rank']}" if lane["rank"] else "scored only"
+        tree.add(Text(f"{lane['lane']:<8} {rank:<11} score {lane['score']:.3f}   adds {lane['contribution']:.4f}", style="dim"))
+    return tree
+
+
+def search_footer(answer: Mapping[str, Any]) -> Text:
+    """What answered, and how fast."""
+    count = len(answer["results"])
+    text = f"{count} result{'' if count == 1 else 's'} · {answer['search_mode']} · {answer['took_ms']:.1f} ms"
+    if "lanes" in answer:
+        text += " · " + ", ".join(f"{lane} {size}" for lane, size in answer["lanes"].items())
+    return Text(text, style="dim")
+
+
+def diagnostics(answer: Mapping[str, Any]) -> list[Text]:
+    """What the caller should know besides."""
+    return [Text(f"note: {one['message']}", style="yellow") for one in answer.get("diagnostics", ())]
+
+
+def entry_list(answer: Mapping[str, Any], offset: int) -> RenderableType:
+    """A table of entries that fits the terminal."""
+    if not answer["entries"]:
+        return Text("Nothing here yet. Add something: repertory add PATH", style="dim")
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", expand=True)
+    table.add_column("kind", no_wrap=True)
+    table.add_column("id", ratio=2, overflow="fold")
+    table.add_column("description", ratio=4, no_wrap=True, overflow="ellipsis")
+    for entry in answer["entries"]:
+        table.add_row(kind_label(entry["kind"]), escape(entry["id"]), Text(" ".join(entry["description"].split())))
+    last = offset + len(answer["entries"])
+    return Group(table, Text(f"{offset + 1}-{last} of {answer['total']}", style="dim"))
+
+
+def entry(answer: Mapping[str, Any]) -> RenderableType:
+    """One entry, everything that is known of it."""
+    facts = Table.grid(padding=(0, 2))
+    facts.add_column(style="dim", no_wrap=True)
+    facts.add_column()
+    state = answer["status"] + ("" if answer["enabled"] else ", disabled")
+    for label, value in (
+        ("id", answer["id"]),
+        ("status", state),
+        ("tags", ", ".join(answer["tags"])),
+        ("modified", answer["modified"] or ""),
+        ("from", answer["provenance"]),
+    ):
+        if value:
+            facts.add_row(label, Text(value))
+    parts: list[RenderableType] = [
+        Text.assemble((answer["name"], "bold"), "  ", kind_label(answer["kind"])),
+        Text(answer["description"]),
+        Text(),
+        facts,
+    ]
+    for origin, relation, target in answer["edges"][:20]:
+        parts.append(Text.assemble((f"  {origin} ", "dim"), relation, (f" {target}", "dim")))
+    if len(answer["edges"]) > 20:
+        parts.append(Text(f"  and {len(answer['edges']) - 20} more", style="dim"))
+    for name, value in answer["details"].items():
+        parts += _detail(name, value)
+    return Group(*parts)
+
+
+def _detail(name: str, value: Any) -> list[RenderableType]:
+    if value in (None, "", [], {}):
+        return []
+    if name == "sections":
+        return [part for section in value for part in (Text(" > ".join(section["path"]), style="bold dim"), Text(section["text"]), Text())]
+    if isinstance(value, str) and "\n" in value:
+        return [
+            Text(name, style="bold dim"),
+            Syntax(value, "markdown", theme="ansi_dark", background_color="default", word_wrap=True),
+        ]
+    if isinstance(value, dict | list):
+        import yaml
+
+        shown = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100)
+        return [
+            Text(name, style="bold dim"),
+            Syntax(shown, "yaml", theme="ansi_dark", background_color="default", word_wrap=True),
+        ]
+    return [Text.assemble((f"{name}  ", "dim"), str(value))]
+
+
+def report(answer: Mapping[str, Any]) -> Text:
+    """What an indexing run did, in one line."""
+    words = [f"{answer[name]} {name}" for name in ("added", "changed", "removed", "unchanged") if answer[name]]
+    text = f"{answer['source']}: {', '.join(words) or 'nothing to do'}"
+    if answer["embedded"]:
+        text += f"; {answer['embedded']} texts embedded"
+    return Text(f"{text}. Revision {answer['revision']}.")
+
+
+def problems(console: Console, answer: Mapping[str, Any], most: int = 20) -> None:
+    """What could not be read."""
+    for problem in answer["problems"][:most]:
+        console.print(Text.assemble(("left out  ", "yellow"), f"{problem['where']}: {problem['message']}"))
+    if len(answer["problems"]) > most:
+        console.print(Text(f"and {len(answer['problems']) - most} more problems", style="yellow"))

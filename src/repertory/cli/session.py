@@ -1,0 +1,147 @@
+"""Who answers a command: this process, or the one that already serves the catalog?
+
+Both give the same JSON, so that commands need not know. A serving owner is asked over its own REST API with the token it left in the
+catalog directory; otherwise the catalog is opened here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Protocol
+
+import httpx2
+
+from repertory.errors import RepertoryError, every_error
+from repertory.model import Filter, Fusion, Kind, SearchRequest, Strategy
+from repertory.settings import Settings
+from repertory.store.owner import Owner, owner_of
+
+Answer = dict[str, Any]
+Progress = Callable[[str, int, int], None]
+
+REACH = 2.0  # seconds in which a serving owner must say that it is there
+
+
+class Session(Protocol):
+    """What a command can ask."""
+
+    async def search(self, body: Answer) -> Answer: ...
+    async def entries(self, kinds: list[Kind], limit: int, offset: int) -> Answer: ...
+    async def show(self, reference: str) -> Answer: ...
+    async def add(self, path: Path, progress: Progress) -> Answer: ...
+    async def status(self) -> Answer: ...
+
+
+@contextlib.asynccontextmanager
+async def session(settings: Settings) -> AsyncIterator[Session]:
+    """The owner that serves this catalog, or else this process as its owner."""
+    owner = owner_of(settings.catalog)
+    if owner is not None and owner.url is not None:
+        headers = {"Authorization": f"Bearer {owner.token}"}
+        async with httpx2.AsyncClient(base_url=owner.url, headers=headers, timeout=60, trust_env=False) as client:
+            if await _answers(client, owner):
+                yield Remote(client)
+                return
+    from repertory.app import open_with  # the engines load only where they are needed
+
+    async with open_with(settings) as rep:
+        yield Local(rep)
+
+
+async def _answers(client: httpx2.AsyncClient, owner: Owner) -> bool:
+    try:
+        return (await client.get("/health", timeout=REACH)).status_code == 200
+    except httpx2.HTTPError:
+        return False  # a note left behind by a process that died
+
+
+class Local:
+    """This process answers."""
+
+    def __init__(self, rep: Any) -> None:
+        self._rep = rep
+
+    async def search(self, body: Answer) -> Answer:
+        explain = body.pop("explain", False)
+        kinds = frozenset(Kind(kind) for kind in body.pop("kinds", None) or ())
+        strategy, fusion = body.pop("strategy", None), body.pop("fusion", None)
+        request = SearchRequest(
+            **{**body, "tags": frozenset(body.get("tags", ()))},
+            kinds=kinds or None,
+            strategy=Strategy(strategy) if strategy else None,
+            fusion=Fusion(fusion) if fusion else None,
+        )
+        response = await self._rep.search(request)
+        return dict(response.as_json(explain=explain))
+
+    async def entries(self, kinds: list[Kind], limit: int, offset: int) -> Answer:
+        found, total = await self._rep.entries(Filter(kinds=frozenset(kinds) if kinds else None), limit=limit, offset=offset)
+        return {"entries": [entity.as_json() for entity in found], "total": total}
+
+    async def show(self, reference: str) -> Answer:
+        entity = await self._rep.show(reference)
+        return {**entity.as_json(), "edges": [list(edge) for edge in await self._rep.edges(entity.id)]}
+
+    async def add(self, path: Path, progress: Progress) -> Answer:
+        return asdict(await self._rep.add(path, progress))
+
+    async def status(self) -> Answer:
+        return {
+            **self._rep.status(),
+            "waiting": await self._rep.waiting(),
+            "sources": [asdict(source) for source in await self._rep.sources()],
+            "differences": await self._rep.check(),
+        }
+
+
+class Remote:
+    """The serving owner answers."""
+
+    def __init__(self, client: httpx2.AsyncClient) -> None:
+        self._client = client
+
+    async def search(self, body: Answer) -> Answer:
+        return await self._ask("POST", "/api/search", json=body)
+
+    async def entries(self, kinds: list[Kind], limit: int, offset: int) -> Answer:
+        return await self._ask("GET", "/api/entries", params={"kind": [kind.value for kind in kinds], "limit": limit, "offset": offset})
+
+    async def show(self, reference: str) -> Answer:
+        return await self._ask("GET", f"/api/entries/{reference}")
+
+    async def add(self, path: Path, progress: Progress) -> Answer:
+        async with self._client.stream("POST", "/api/add", json={"path": str(path)}, timeout=None) as response:
+            if response.status_code != 200:
+                await response.aread()
+                raise _error(response.json())
+            async for line in response.aiter_lines():
+                message = json.loads(line)
+                if "report" in message:
+                    return dict(message["report"])
+                if "problem" in message:
+                    raise _error(message["problem"])
+                progress(message["stage"], message["done"], message["total"])
+        raise RepertoryError("The serving process ended before it was done. What it had written is kept; run the command again.")
+
+    async def status(self) -> Answer:
+        health, sources, check = await asyncio.gather(
+            self._ask("GET", "/health"), self._ask("GET", "/api/sources"), self._ask("POST", "/api/check")
+        )
+        return {**health, **sources, **check}
+
+    async def _ask(self, method: str, path: str, **content: Any) -> Answer:
+        response = await self._client.request(method, path, **content)
+        answer: Answer = response.json()
+        if response.status_code != 200:
+            raise _error(answer)
+        return answer
+
+
+def _error(problem: Mapping[str, Any]) -> RepertoryError:
+    by_code = {error.code: error for error in every_error()}
+    return by_code.get(str(problem.get("code")), RepertoryError)(str(problem.get("message") or problem.get("detail")))

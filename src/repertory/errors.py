@@ -1,0 +1,78 @@
+"""What can go wrong?
+
+    RepertoryError
+      InvalidRequest        the caller asked for something that cannot be asked
+        InvalidPattern      a regular expression that does not compile
+      NotFound              no such entry
+      SourceError           a file or folder that cannot be read as what it should be
+      CatalogError          the catalog directory cannot be used
+        CatalogBusy         another process owns it
+        CatalogFormat       written by another version
+      EmbedderError         the model did not answer
+        VectorsUnavailable  the caller insisted on vectors, and there are none
+      SettingsError         a setting that is unknown or has a bad value
+
+Every class has a stable `code` for machines and says whether trying again can help. Surfaces map codes to HTTP statuses and exit codes,
+each in one place.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class RepertoryError(Exception):
+    """The root. `str(error)` says what happened, shows the value, and says what to do next."""
+
+    code: ClassVar[str] = "error"
+    retryable: ClassVar[bool] = False
+
+
+class InvalidRequest(RepertoryError):
+    code = "invalid_request"
+
+
+class InvalidPattern(InvalidRequest):
+    code = "invalid_pattern"
+
+
+class NotFound(RepertoryError):
+    code = "not_found"
+
+
+class SourceError(RepertoryError):
+    code = "source_error"
+
+
+class CatalogError(RepertoryError):
+    code = "catalog_error"
+
+
+class CatalogBusy(CatalogError):
+    code = "catalog_busy"
+    retryable = True
+
+
+class CatalogFormat(CatalogError):
+    code = "catalog_format"
+
+
+class EmbedderError(RepertoryError):
+    code = "embedder_error"
+    retryable = True
+
+
+class VectorsUnavailable(EmbedderError):
+    code = "vectors_unavailable"
+
+
+class SettingsError(RepertoryError):
+    code = "settings_error"
+
+
+def every_error() -> list[type[RepertoryError]]:
+    """The whole tree, for the surfaces' tables."""
+    found: list[type[RepertoryError]] = [RepertoryError]
+    for error in found:
+        found += error.__subclasses__()
+    return found

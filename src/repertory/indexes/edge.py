@@ -1,0 +1,217 @@
+"""How does the embedded engine hold and rank points?
+
+qdrant-edge, in process, one shard in one directory. Filtering costs: a keyword condition is cheap, a boolean or integer one reads payloads
+(fifty times slower at 10,000 points), and none at all is cheapest. So the attributes that a filter looks at are one keyword, the bucket,
+and a scope that holds every bucket is asked without a condition.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import qdrant_edge as edge
+
+from repertory.embedders.base import Vector
+from repertory.errors import CatalogError
+from repertory.indexes.base import BM25, EXACT, KEYWORD, VECTOR, LaneQuery, Point, Scope, Sparse, Standing
+from repertory.model import Hit, Kind
+
+_log = logging.getLogger(__name__)
+
+SMALL = 50  # A05: a kind with no more documents is covered in full
+EXACT_BELOW = 20_000  # documents of a kind; above it HNSW is quicker than looking at every vector
+INDEX_ABOVE_KB = 30_000  # of dense vectors in a segment: about EXACT_BELOW of them; then `optimize` builds HNSW
+DENSE = "dense"
+_KEYWORD_FIELDS = ("bucket", "tags", "names")
+
+
+class EdgeIndex:
+    """The index of a catalog directory. Calls block; one process owns the directory."""
+
+    def __init__(self, directory: Path, *, ef_search: int = 100) -> None:
+        self._shard_path = directory / "shard"
+        self._standing_path = directory / "standing.json"
+        self._ef_search = ef_search
+        self._shard: edge.EdgeShard | None = None
+
+    def create(self, dimensions: int) -> None:
+        self.close()
+        self._standing_path.unlink(missing_ok=True)  # first: a half-made shard must not look finished
+        shutil.rmtree(self._shard_path, ignore_errors=True)
+        self._shard_path.mkdir(parents=True)
+        config = edge.EdgeConfig(
+            vectors={DENSE: edge.EdgeVectorParams(max(dimensions, 1), edge.Distance.Cosine)},
+            sparse_vectors={
+                BM25: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf),
+                KEYWORD: edge.EdgeSparseVectorParams(),
+            },
+            optimizers=edge.EdgeOptimizersConfig(indexing_threshold=INDEX_ABOVE_KB),
+        )
+        self._shard = edge.EdgeShard.create(str(self._shard_path), config)
+        for field in _KEYWORD_FIELDS:
+            self._shard.update(edge.UpdateOperation.create_field_index(field, edge.PayloadSchemaType.Keyword))
+
+    def standing(self) -> Standing | None:
+        try:
+            standing = Standing(**json.loads(self._standing_path.read_text()))
+            if self._shard is None:
+                self._shard = edge.EdgeShard.load(str(self._shard_path))
+        except FileNotFoundError:
+            return None
+        except BaseException as error:  # the engine answers damage with a Rust panic, which is no Exception
+            if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
+                raise
+            _log.warning("The search index cannot be opened and will be rebuilt: %s", error)
+            return None
+        return standing
+
+    def checkpoint(self, standing: Standing) -> None:
+        self._open.flush()
+        partial = self._standing_path.with_suffix(".partial")
+        with partial.open("w") as file:
+            json.dump(asdict(standing), file)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(self._standing_path)
+
+    def put(self, points: Sequence[Point]) -> None:
+        if points:
+            self._open.update(edge.UpdateOperation.upsert_points([_to_engine(point) for point in points]))
+
+    def remove(self, numbers: Sequence[int]) -> None:
+        if numbers:
+            self._open.update(edge.UpdateOperation.delete_points(list(numbers)))
+
+    def search(self, queries: Sequence[LaneQuery], scope: Scope) -> list[tuple[Hit, ...]]:
+        if not scope.buckets:
+            return [()] * len(queries)
+        requests: list[edge.QueryRequest] = []
+        owners: list[int] = []
+        for owner, query in enumerate(queries):
+            for request in self._requests(query, scope):
+                requests.append(request)
+                owners.append(owner)
+        answers = self._open.query_batch(edge.QueryBatchRequest(requests)) if requests else []
+        found: list[list[Hit]] = [[] for _ in queries]
+        for owner, points in zip(owners, answers, strict=True):
+            found[owner] += [Hit(int(point.id), _score(point, queries[owner])) for point in points]
+        return [tuple(sorted(hits, key=lambda hit: (-hit.score, hit.number))) for hits in found]
+
+    def _requests(self, query: LaneQuery, scope: Scope) -> Iterator[edge.QueryRequest]:
+        if query.lane == EXACT:
+            name = edge.FieldCondition("names", match=edge.MatchValue(str(query.probe)))
+            yield edge.QueryRequest(limit=query.depth, filter=_filter(scope, query, name))
+        elif query.lane == VECTOR and query.among is None:
+            yield from self._vector_requests(query, scope)
+        else:
+            using = DENSE if query.lane == VECTOR else query.lane
+            probe = edge.SparseVector(*query.probe) if isinstance(query.probe, Sparse) else cast("Vector", query.probe).tolist()
+            if not isinstance(query.probe, Sparse) or query.probe.indices:  # the engine refuses an empty sparse vector
+                nearest = edge.Query.Nearest(probe, using)
+                yield edge.QueryRequest(limit=query.depth, query=nearest, filter=_filter(scope, query))
+
+    def _vector_requests(self, query: LaneQuery, scope: Scope) -> Iterator[edge.QueryRequest]:
+        """A05: a true top of every kind, so that a large kind does not hide a small one."""
+        nearest = edge.Query.Nearest(cast("Vector", query.probe).tolist(), DENSE)
+        by_kind: dict[Kind, list[str]] = {}
+        sizes: dict[Kind, int] = {}
+        for bucket, size in scope.buckets.items():
+            by_kind.setdefault(bucket.kind, []).append(bucket.key)
+            sizes[bucket.kind] = sizes.get(bucket.kind, 0) + size
+        for kind, keys in by_kind.items():
+            size = sizes[kind]
+            alone = scope.everything and len(by_kind) == 1
+            yield edge.QueryRequest(
+                limit=max(query.depth, SMALL),
+                query=nearest,
+                filter=_filter(scope, query, keys=None if alone else keys),
+                params=edge.SearchParams(exact=size <= EXACT_BELOW, hnsw_ef=self._ef_search),
+            )
+
+    def points(self) -> Iterator[Point]:
+        offset: Any = None
+        while True:
+            request = edge.ScrollRequest(offset=offset, limit=256, with_payload=True, with_vector=True)
+            records, offset = self._open.scroll(request)
+            yield from (_from_engine(record) for record in records)
+            if offset is None:
+                return
+
+    def count(self) -> int:
+        return self._open.count(edge.CountRequest(exact=True))
+
+    def optimize(self) -> None:
+        self._open.optimize()
+
+    def close(self) -> None:
+        if self._shard is not None:
+            shard, self._shard = self._shard, None
+            with contextlib.suppress(Exception):  # closing a damaged shard fails, and it is going away anyway
+                shard.close()
+
+    @property
+    def _open(self) -> edge.EdgeShard:
+        if self._shard is None:
+            raise CatalogError("The search index is closed. Open the catalog again.")
+        return self._shard
+
+
+def _score(point: edge.ScoredPoint, query: LaneQuery) -> float:
+    return 1.0 if query.lane == EXACT else float(point.score)
+
+
+def _filter(
+    scope: Scope,
+    query: LaneQuery,
+    *conditions: edge.FieldCondition,
+    keys: Sequence[str] | None = None,
+) -> edge.Filter | None:
+    must: list[Any] = list(conditions)
+    if keys is None and not scope.everything:
+        keys = [bucket.key for bucket in scope.buckets]
+    if keys is not None:
+        match = edge.MatchValue(keys[0]) if len(keys) == 1 else edge.MatchAny(list(keys))
+        must.append(edge.FieldCondition("bucket", match=match))
+    must += [edge.FieldCondition("tags", match=edge.MatchValue(tag)) for tag in sorted(scope.tags)]
+    if query.among is not None:
+        must.append(edge.HasIdCondition(set(query.among)))
+    return edge.Filter(must=must) if must else None
+
+
+def _to_engine(point: Point) -> edge.Point:
+    vectors: dict[str, Any] = {}
+    if point.dense is not None:
+        vectors[DENSE] = point.dense.tolist()
+    for name, sparse in ((BM25, point.bm25), (KEYWORD, point.keyword)):
+        if sparse.indices:
+            vectors[name] = edge.SparseVector(*sparse)
+    payload = {"bucket": point.bucket, "tags": list(point.tags), "names": list(point.names)}
+    return edge.Point(point.number, vectors, payload)
+
+
+def _from_engine(record: edge.Record) -> Point:
+    vectors: Mapping[str, Any] = record.vector if isinstance(record.vector, dict) else {}
+    payload = record.payload or {}
+    dense = vectors.get(DENSE)
+    return Point(
+        number=int(record.id),
+        bucket=payload["bucket"],
+        tags=tuple(payload["tags"]),
+        names=tuple(payload["names"]),
+        bm25=_sparse(vectors.get(BM25)),
+        keyword=_sparse(vectors.get(KEYWORD)),
+        dense=np.asarray(dense, dtype=np.float32) if dense is not None else None,
+    )
+
+
+def _sparse(vector: edge.SparseVector | None) -> Sparse:
+    return Sparse(list(vector.indices), list(vector.values)) if vector is not None else Sparse([], [])

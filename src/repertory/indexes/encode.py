@@ -1,0 +1,142 @@
+"""How does a document become a point?
+
+Sparse `bm25` folds field weights and length into the document's side of BM25, so that the engine's dot product with its own IDF is the BM25
+score (C02). Sparse `keyword` makes rule A04 a plain dot product. Tokens become dimensions by a hash; two tokens in one dimension are
+possible and harmless.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from zlib import crc32
+
+from repertory.embedders.base import Vector
+from repertory.indexes.base import Point, Sparse
+from repertory.model import Bucket, Field
+from repertory.text.tokens import SHORT, compact, stem, terms, words
+
+K1 = 1.2  # C02
+B = 0.75
+
+BM25_WEIGHTS: Mapping[Field, float] = {  # B03: what names a thing says more than what describes it
+    Field.NAME: 3.0,
+    Field.TITLE: 2.0,
+    Field.HEADINGS: 2.0,
+    Field.TAGS: 1.0,
+    Field.DESCRIPTION: 1.0,
+    Field.BODY: 1.0,
+    Field.CODE: 0.5,
+    Field.PARAMETERS: 0.5,
+    Field.TOOLS: 0.5,
+    Field.METADATA: 0.5,
+    Field.PATH: 0.5,
+}
+
+KEYWORD_BOOSTS: tuple[tuple[float, tuple[Field, ...]], ...] = (  # A04
+    (5.0, (Field.PATH,)),
+    (3.0, (Field.NAME, Field.TITLE)),
+    (2.0, (Field.DESCRIPTION, Field.HEADINGS, Field.BODY)),
+    (1.5, (Field.TAGS,)),
+    (1.0, (Field.METADATA,)),
+)
+TOOL_BOOST = 1.0  # A04: for each tool that matches
+FULL_BOOST = 13.5  # A15: every field and one tool
+
+
+def dimension(token: str) -> int:
+    """The dimension of a token: the same on every machine and in every release."""
+    return crc32(token.encode())
+
+
+def weigh(fields: Mapping[Field, str]) -> Counter[str]:
+    """How often each term occurs, an occurrence counting as much as its field weighs."""
+    weights: Counter[str] = Counter()
+    for field, text in fields.items():
+        weight = BM25_WEIGHTS[field]
+        for term in terms(text):
+            weights[term] += weight  # type: ignore[assignment]
+    return weights
+
+
+def length(fields: Mapping[Field, str]) -> float:
+    """The weighted number of terms: what BM25 calls the length."""
+    return float(sum(weigh(fields).values()))
+
+
+def pivot(mean_length: float) -> float:
+    """The mean length, coarsely: steps of the square root of two. A catalog that grows by a document keeps its encoding."""
+    return 2 ** (round(2 * math.log2(max(mean_length, 1.0))) / 2)
+
+
+def encode(
+    number: int,
+    bucket: Bucket,
+    tags: Iterable[str],
+    fields: Mapping[Field, str],
+    dense: Vector | None,
+    pivots: Mapping[str, float],
+) -> Point:
+    """A document as a point."""
+    return Point(
+        number=number,
+        bucket=bucket.key,
+        tags=tuple(sorted(set(tags))),
+        names=exact_names(fields),
+        bm25=_bm25(weigh(fields), pivots[bucket.kind]),
+        keyword=_keyword(fields),
+        dense=dense,
+    )
+
+
+def _bm25(weights: Mapping[str, float], pivot: float) -> Sparse:
+    norm = K1 * (1 - B + B * sum(weights.values()) / pivot)
+    return _sparse((term, weight * (K1 + 1) / (weight + norm)) for term, weight in weights.items())
+
+
+def _keyword(fields: Mapping[Field, str]) -> Sparse:
+    values: Counter[str] = Counter()
+    for boost, names in KEYWORD_BOOSTS:
+        for prefix in _prefixes(fields.get(name, "") for name in names):
+            values[prefix] += boost  # type: ignore[assignment]
+    for line in fields.get(Field.TOOLS, "").splitlines():
+        for prefix in _prefixes([line]):
+            values[prefix] += TOOL_BOOST  # type: ignore[assignment]
+    return _sparse(values.items())
+
+
+def _prefixes(texts: Iterable[str]) -> set[str]:
+    """Every word and every beginning of it: a query token matches at a word boundary, never inside a word."""
+    found: set[str] = set()
+    for text in texts:
+        for word in words(text):
+            found.update(word[:end] for end in range(SHORT, len(word)))
+            found.add(word)
+    return found
+
+
+def bm25_probe(query_words: Iterable[str]) -> Sparse:
+    """A query as the bm25 lane takes it."""
+    return _sparse((term, 1.0) for term in {stem(word) for word in query_words})
+
+
+def keyword_probe(query_words: Iterable[str]) -> Sparse:
+    """A query as the keyword lane takes it: each token is worth its share (A04)."""
+    tokens = set(query_words)
+    return _sparse((token, 1.0 / len(tokens)) for token in tokens)
+
+
+def exact_names(fields: Mapping[Field, str]) -> tuple[str, ...]:
+    """The spellings of a document's own name: alone, with its path, as its title."""
+    spellings = (compact(fields.get(field, "")) for field in (Field.NAME, Field.PATH, Field.TITLE))
+    return tuple(dict.fromkeys(spelling for spelling in spellings if spelling))
+
+
+def _sparse(values: Iterable[tuple[str, float]]) -> Sparse:
+    by_dimension: dict[int, float] = {}
+    for token, value in values:
+        key = dimension(token)
+        by_dimension[key] = max(value, by_dimension.get(key, 0.0))
+    indices = sorted(by_dimension)
+    return Sparse(indices, [by_dimension[index] for index in indices])

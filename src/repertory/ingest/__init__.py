@@ -1,0 +1,5 @@
+"""How do entries get in?
+
+`project` cuts an entity into documents, `run` compares a source with the store and writes the difference, `embed` gives vectors to
+documents that have none yet.
+"""

@@ -1,0 +1,166 @@
+"""What changed in a source, and how is it written?
+
+A source is read, each entity compared with what the store has by digest, and the difference written in batches, each one transaction.
+Nothing is embedded here: documents are found by their words at once, and `embed` follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import chain, count
+from pathlib import Path
+
+from repertory.errors import SourceError
+from repertory.indexes import encode
+from repertory.indexes.sync import Sync
+from repertory.ingest.project import VERSION, project
+from repertory.model import Document, Entity, content_digest
+from repertory.sources import folder
+from repertory.sources.base import Problem
+from repertory.store import Changes, NewDocument, Store
+from repertory.text.tokens import short_names
+
+BATCH = 500  # entities in one transaction
+
+Progress = Callable[[str, int, int], None]  # what is being done, how much of it, out of how many
+
+
+@dataclass(slots=True)
+class IngestReport:
+    """What an indexing run did."""
+
+    source: str
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    documents: int = 0  # written anew
+    embedded: int = 0
+    waiting: int = 0  # texts still without a vector
+    revision: int = 0
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def total(self) -> int:
+        """Entries of the source that are in the catalog now."""
+        return self.added + self.changed + self.unchanged
+
+
+def ingest_path(path: Path, store: Store, sync: Sync, progress: Progress) -> IngestReport:
+    """Read a file or folder into the catalog; what it no longer holds leaves it."""
+    location = path.expanduser().resolve()
+    files = folder.files(location)
+    if not files:
+        raise SourceError(f"Nothing to add in {location}: no tool file, agent card, SKILL.md or Markdown file is there.")
+    name = _source_name(location, store)
+    return ingest(name, str(location), _read(files, location, name, progress), store, sync)
+
+
+def ingest(name: str, location: str, items: Iterable[Entity | Problem], store: Store, sync: Sync) -> IngestReport:
+    """Make a source's entries in the catalog what `items` says they are."""
+    report = IngestReport(name)
+    known = store.digests(name)
+    provenance: dict[str, str] = {}
+    for batch in _batches(_unique(items, provenance, report)):
+        changes = Changes(f"add {name}", name)
+        for entity in _unowned(batch, known, store, report):
+            _compare(entity, known, changes, report)
+        _diff_documents(changes, store)
+        _write(changes, store, sync, report)
+    # What a file held stays when the file could not be read this time: a typing error must not empty the catalog.
+    unread = {problem.where.partition(":")[0] for problem in report.problems}
+    gone = [entity_id for entity_id, (_, file) in known.items() if entity_id not in provenance and file not in unread]
+    report.removed = len(gone)
+    _write(Changes(f"add {name}", name, remove_entities=gone), store, sync, report)
+    store.put_source(name, location, datetime.now(UTC).isoformat(timespec="seconds"), len(report.problems))
+    report.revision = store.revision()
+    return report
+
+
+def _source_name(location: Path, store: Store) -> str:
+    """The name a location already has, or a new one from its last part."""
+    taken = {source.name: source.location for source in store.sources()}
+    for name, known in taken.items():
+        if known == str(location):
+            return name
+    stem = location.stem if location.is_file() else location.name or "root"
+    return next(name for name in chain([stem], (f"{stem}-{n}" for n in count(2))) if name not in taken)
+
+
+def _read(files: Sequence[Path], location: Path, name: str, progress: Progress) -> Iterator[Entity | Problem]:
+    root = location if location.is_dir() else location.parent
+    for done, file in enumerate(files, 1):
+        yield from folder.read_file(file, root, name)
+        progress("Reading", done, len(files))
+
+
+def _unique(items: Iterable[Entity | Problem], provenance: dict[str, str], report: IngestReport) -> Iterator[Entity]:
+    for item in items:
+        if isinstance(item, Problem):
+            report.problems.append(item)
+        elif item.id in provenance:
+            message = f"{item.id} is already in {provenance[item.id]}; this one is left out. Rename one of them."
+            report.problems.append(Problem(item.provenance, message))
+        else:
+            provenance[item.id] = item.provenance
+            yield item
+
+
+def _unowned(batch: list[Entity], known: dict[str, tuple[str, str]], store: Store, report: IngestReport) -> Iterator[Entity]:
+    """An entry belongs to the source that brought it first: another source does not take it over unasked."""
+    owners = store.owners([entity.id for entity in batch if entity.id not in known])
+    for entity in batch:
+        if entity.id in owners:
+            message = f"{entity.id} already comes from the source {owners[entity.id]!r}; this one is left out."
+            report.problems.append(Problem(entity.provenance, message))
+        else:
+            yield entity
+
+
+def _compare(entity: Entity, known: dict[str, tuple[str, str]], changes: Changes, report: IngestReport) -> None:
+    digest = content_digest([VERSION, entity.as_json()])
+    before = known.get(entity.id)
+    if before is None:
+        report.added += 1
+    elif before[0] == digest:
+        report.unchanged += 1
+        return
+    else:
+        report.changed += 1
+    changes.put_entities.append((entity, digest))
+
+
+def _diff_documents(changes: Changes, store: Store) -> None:
+    """Of the entities that changed, only the documents that changed."""
+    stored = store.signatures([entity.id for entity, _ in changes.put_entities])
+    for entity, _ in changes.put_entities:
+        for document in project(entity):
+            signature = content_digest([document.fields, document.text, document.bucket.key, document.tags, document.anchor])
+            if stored.pop(document.id, ("", ""))[1] != signature:
+                changes.put_documents.append(_new_document(document, signature))
+    changes.remove_documents += stored
+
+
+def _new_document(document: Document, signature: str) -> NewDocument:
+    names = frozenset(name for text in document.fields.values() for name in short_names(text))
+    return NewDocument(document, signature, encode.length(document.fields), names)
+
+
+def _write(changes: Changes, store: Store, sync: Sync, report: IngestReport) -> None:
+    if changes:
+        store.write(changes)
+        report.documents += len(changes.put_documents)
+        sync.catch_up()
+
+
+def _batches(entities: Iterable[Entity]) -> Iterator[list[Entity]]:
+    batch: list[Entity] = []
+    for entity in entities:
+        batch.append(entity)
+        if len(batch) == BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

@@ -1,0 +1,52 @@
+"""Which HTTP status does an error have?
+
+Answers are problem+json (RFC 9457): a stable `code` beside the words.
+"""
+
+from __future__ import annotations
+
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+
+from repertory.errors import (
+    CatalogBusy,
+    CatalogError,
+    CatalogFormat,
+    EmbedderError,
+    InvalidPattern,
+    InvalidRequest,
+    NotFound,
+    RepertoryError,
+    SettingsError,
+    SourceError,
+    VectorsUnavailable,
+)
+
+STATUSES: dict[type[RepertoryError], int] = {
+    RepertoryError: 500,
+    InvalidRequest: 400,
+    InvalidPattern: 400,
+    NotFound: 404,
+    SourceError: 422,
+    CatalogError: 500,
+    CatalogBusy: 503,
+    CatalogFormat: 500,
+    EmbedderError: 503,
+    VectorsUnavailable: 503,
+    SettingsError: 500,
+}
+
+
+def problem_response(error: RepertoryError) -> JSONResponse:
+    """An error of ours as an answer."""
+    return _problem(STATUSES[type(error)], error.code, str(error))
+
+
+def validation_problem(error: RequestValidationError) -> JSONResponse:
+    """A request that does not have the right shape: which field, and why."""
+    reasons = [f"{'.'.join(str(part) for part in one['loc'][1:]) or 'body'}: {one['msg']}" for one in error.errors()]
+    return _problem(422, "invalid_body", "; ".join(reasons))
+
+
+def _problem(status: int, code: str, detail: str) -> JSONResponse:
+    return JSONResponse({"status": status, "code": code, "detail": detail}, status, media_type="application/problem+json")

@@ -1,0 +1,140 @@
+"""Which routes are there?
+
+Reading is open to whoever reaches the loopback address; writing needs the token that the owner of the catalog directory can read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import secrets
+from collections.abc import AsyncIterator
+from dataclasses import asdict
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Header, HTTPException, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, JSONResponse, StreamingResponse
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+
+import repertory
+from repertory.app import Repertory
+from repertory.errors import RepertoryError
+from repertory.model import Filter, Kind, Principal
+from repertory.rest.problems import problem_response, validation_problem
+from repertory.rest.wire import AddBody, SearchBody
+
+LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]", "testserver"]
+
+
+def create_service(rep: Repertory, token: str) -> FastAPI:
+    """The HTTP service over an open catalog."""
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        behind = asyncio.create_task(rep.keep_embedding())
+        yield
+        behind.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await behind
+
+    service = FastAPI(title="Repertory", version=repertory.__version__, lifespan=lifespan, docs_url="/docs", redoc_url=None)
+    # A page from elsewhere that points its own name at 127.0.0.1 must not read the catalog through the visitor's browser.
+    service.add_middleware(TrustedHostMiddleware, allowed_hosts=LOOPBACK_NAMES)
+    page = files("repertory.web").joinpath("index.html").read_text("utf-8")
+    reader = Principal.anyone()
+
+    @service.exception_handler(RepertoryError)
+    async def _problem(_: Request, error: RepertoryError) -> JSONResponse:
+        return problem_response(error)
+
+    @service.exception_handler(RequestValidationError)
+    async def _invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+        return validation_problem(error)
+
+    @service.get("/", response_class=HTMLResponse, include_in_schema=False)
+    async def home() -> str:
+        return page
+
+    @service.get("/health")
+    async def health() -> dict[str, Any]:
+        """Whether the service answers, and what it holds."""
+        return {"status": "ok", "version": repertory.__version__, "waiting": await rep.waiting(), **rep.status()}
+
+    @service.post("/api/search")
+    async def search(body: SearchBody, authorization: Annotated[str | None, Header()] = None) -> dict[str, Any]:
+        """Find entries of every kind, in one ranked list."""
+        response = await rep.search(body.to_request(), _caller(authorization))
+        return response.as_json(explain=body.explain)
+
+    @service.get("/api/entries")
+    async def entries(
+        kind: Annotated[list[Kind] | None, Query()] = None,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+        offset: Annotated[int, Query(ge=0)] = 0,
+        authorization: Annotated[str | None, Header()] = None,
+    ) -> dict[str, Any]:
+        """Entries in registration order."""
+        found, total = await rep.entries(
+            Filter(kinds=frozenset(kind) if kind else None), _caller(authorization), limit=limit, offset=offset
+        )
+        return {"entries": [entity.as_json() for entity in found], "total": total}
+
+    @service.get("/api/entries/{reference:path}")
+    async def entry(reference: str, authorization: Annotated[str | None, Header()] = None) -> dict[str, Any]:
+        """One entry, by id, or by a path or name that only one entry has."""
+        caller = _caller(authorization)
+        entity = await rep.show(reference, caller)
+        return {**entity.as_json(), "edges": [list(edge) for edge in await rep.edges(entity.id, caller)]}
+
+    @service.get("/api/sources", include_in_schema=False)
+    async def sources(authorization: Annotated[str | None, Header()] = None) -> dict[str, Any]:
+        _require_owner(authorization)
+        return {"sources": [asdict(source) for source in await rep.sources()]}
+
+    @service.post("/api/check", include_in_schema=False)
+    async def check(authorization: Annotated[str | None, Header()] = None) -> dict[str, Any]:
+        _require_owner(authorization)
+        return {"differences": await rep.check()}
+
+    @service.post("/api/add", include_in_schema=False)
+    async def add(body: AddBody, authorization: Annotated[str | None, Header()] = None) -> StreamingResponse:
+        """Progress as JSON lines, the report or the problem last."""
+        _require_owner(authorization)
+        return StreamingResponse(_adding(rep, Path(body.path)), media_type="application/x-ndjson")
+
+    def _caller(authorization: str | None) -> Principal:
+        return Principal() if _is_owner(authorization) else reader
+
+    def _is_owner(authorization: str | None) -> bool:
+        return authorization is not None and secrets.compare_digest(authorization.encode(), f"Bearer {token}".encode())
+
+    def _require_owner(authorization: str | None) -> None:
+        if not _is_owner(authorization):
+            raise HTTPException(403, "Only the owner of the catalog directory may do this.")
+
+    return service
+
+
+async def _adding(rep: Repertory, path: Path) -> AsyncIterator[str]:
+    lines: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+
+    def progress(stage: str, done: int, total: int) -> None:
+        loop.call_soon_threadsafe(lines.put_nowait, {"stage": stage, "done": done, "total": total})
+
+    async def work() -> None:
+        try:
+            lines.put_nowait({"report": asdict(await rep.add(path, progress))})
+        except RepertoryError as error:
+            lines.put_nowait({"problem": {"code": error.code, "message": str(error)}})
+        finally:
+            lines.put_nowait(None)
+
+    task = asyncio.create_task(work())
+    while (line := await lines.get()) is not None:
+        yield json.dumps(line) + "\n"
+    await task

@@ -1,0 +1,112 @@
+"""Which choices does an operator have?
+
+Argument over environment (`REPERTORY_*`) over file (`repertory.toml`) over default. Unknown keys are errors, and every value knows where it
+came from.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from platformdirs import user_data_path
+from pydantic import Field, SecretStr, ValidationError, model_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from repertory.errors import SettingsError
+from repertory.model import Fusion, Strategy
+
+PREFIX = "REPERTORY_"
+FILE = "repertory.toml"
+ALIASES = {"SEARCH_FUSION_METHOD": "fusion", "VECTOR_SEARCH_EF_SEARCH": "ef_search"}  # names that other registries use
+NOT_SETTINGS = {"REPERTORY_CONFIG"}  # read before the settings are
+
+
+class Settings(BaseSettings):
+    """Every setting, with its default and its reason."""
+
+    model_config = SettingsConfigDict(extra="forbid", frozen=True)
+
+    catalog: Path = Field(default_factory=lambda: user_data_path("repertory", appauthor=False), description="The catalog directory.")
+    strategy: Strategy = Field(Strategy.HYBRID, description="How a request that names no strategy is answered.")
+    fusion: Fusion = Field(Fusion.LINEAR, description="How hybrid joins its lanes: linear or rrf.")
+    ef_search: int = Field(100, ge=8, le=4096, description="How widely HNSW looks around; larger is slower and more exact.")
+    embedder: Literal["onnx", "openai", "none"] = Field("onnx", description="Bundled model, an OpenAI-compatible endpoint, or none.")
+    embedder_url: str = Field("https://api.openai.com/v1", description="Base URL of the endpoint.")
+    embedder_model: str = Field("text-embedding-3-small", description="Model at the endpoint.")
+    embedder_dimensions: int | None = Field(None, ge=1, le=8192, description="Length of the endpoint's vectors.")
+    embedder_key: SecretStr | None = Field(None, description="API key of the endpoint.")
+    embedder_timeout: float = Field(10.0, gt=0, description="Seconds to wait for a query's vector.")
+    embedder_pause: float = Field(30.0, ge=0, description="Seconds before a failed model is tried again.")
+    embedder_threads: int = Field(min(4, os.cpu_count() or 1), ge=1, le=64, description="How many texts the bundled model reads at once.")
+    host: str = Field("127.0.0.1", description="Address to serve at. Only loopback is allowed until access control is set up.")
+    port: int = Field(8321, ge=0, le=65535, description="Port to serve at; 0 takes a free one.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("warning", description="What is logged to stderr.")
+    log_queries: bool = Field(False, description="Whether the text of queries may appear in the log.")
+
+    @model_validator(mode="after")
+    def _endpoint_has_dimensions(self) -> Settings:
+        if self.embedder == "openai" and self.embedder_dimensions is None:
+            raise ValueError("embedder = 'openai' needs embedder_dimensions, the length of the model's vectors (such as 1536)")
+        return self
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (init_settings,)  # `load` merges the other sources itself, because it keeps the origin of each value
+
+
+def load(arguments: Mapping[str, Any] | None = None, environment: Mapping[str, str] | None = None) -> tuple[Settings, dict[str, str]]:
+    """The effective settings, and for each name where its value came from."""
+    environment = os.environ if environment is None else environment
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = dict.fromkeys(Settings.model_fields, "default")
+    path = Path(environment.get("REPERTORY_CONFIG", FILE))
+    layers = [
+        (str(path), _from_file(path, required="REPERTORY_CONFIG" in environment)),
+        ("environment", _from_environment(environment)),
+        ("argument", {name: value for name, value in (arguments or {}).items() if value is not None}),
+    ]
+    for origin, layer in layers:
+        for name, value in layer.items():
+            if name not in Settings.model_fields:
+                known = ", ".join(sorted(Settings.model_fields))
+                raise SettingsError(f"Unknown setting {name!r} in {origin}. Known settings: {known}.")
+            values[name] = value
+            origins[name] = origin
+    try:
+        return Settings(**values), origins
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        name = str(first["loc"][0]) if first["loc"] else "embedder_dimensions"
+        raise SettingsError(f"Setting {name!r} (from {origins[name]}): {first['msg'].removeprefix('Value error, ')}.") from None
+
+
+def _from_file(path: Path, *, required: bool) -> dict[str, Any]:
+    if not path.is_file():
+        if required:
+            raise SettingsError(f"REPERTORY_CONFIG names {path}, which is not there.")
+        return {}
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path} is not valid TOML: {error}.") from None
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    named = {ALIASES[name]: value for name, value in environment.items() if name in ALIASES}
+    prefixed = {
+        name.removeprefix(PREFIX).lower(): value
+        for name, value in environment.items()
+        if name.startswith(PREFIX) and name not in NOT_SETTINGS
+    }
+    return named | prefixed

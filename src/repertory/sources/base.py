@@ -1,0 +1,33 @@
+"""What does ingest expect of a source?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from repertory.model import Entity
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that could not be read. The rest of the source still goes in."""
+
+    where: str  # a file, with ":line" where it is known
+    message: str
+
+
+class Reader(Protocol):
+    """Reads one format.
+
+    `namespace` opens the path of entries that have no name of their own in the catalog (files, loose tools).
+    """
+
+    def recognises(self, file: Path) -> bool:
+        """Whether this file is of the format: by its name first, by a look inside only where the name does not tell."""
+        ...
+
+    def read(self, file: Path, root: Path, namespace: str) -> Iterator[Entity | Problem]:
+        """The entities of one file; what cannot be read comes as a `Problem`, never as an exception."""
+        ...

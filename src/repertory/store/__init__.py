@@ -1,0 +1,10 @@
+"""Where is the truth kept?
+
+In SQL: entities, documents, embeddings, edges, sources, revisions, and an outbox of what the search index has yet to reflect. Nothing here
+ranks.
+"""
+
+from repertory.store.catalog import Store
+from repertory.store.records import Changes, DocumentRecord, Edge, NewDocument, Reference, Snapshot, SourceRecord
+
+__all__ = ["Changes", "DocumentRecord", "Edge", "NewDocument", "Reference", "Snapshot", "SourceRecord", "Store"]

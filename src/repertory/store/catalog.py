@@ -1,0 +1,318 @@
+"""How is the truth read and written?
+
+`Store` is the only door to the database. Calls block (callers offload them); writes are one transaction each and durable when they return.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Engine, create_engine, event, func, insert, select
+from sqlalchemy.exc import DatabaseError
+
+from repertory.embedders.base import Vector
+from repertory.errors import CatalogError, CatalogFormat
+from repertory.model import Bucket, Document, Entity, Field, Filter, Kind, Status
+from repertory.store import write
+from repertory.store.records import Changes, DocumentRecord, Edge, Reference, Snapshot, SourceRecord
+from repertory.store.schema import (
+    FORMAT,
+    documents,
+    edges,
+    embeddings,
+    entities,
+    facts,
+    metadata,
+    outbox,
+    revisions,
+    sources,
+)
+
+CHUNK = 500  # values in one IN list: below every database's limit
+
+
+class Store:
+    """The truth of one catalog."""
+
+    def __init__(self, url: str) -> None:
+        self._engine = _engine(url)
+        self._writing = threading.Lock()  # SQLite has one writer; waiting here is fair and never times out
+        try:
+            with self._engine.begin() as connection:
+                metadata.create_all(connection)
+                found = connection.execute(select(facts.c.value).where(facts.c.name == "format")).scalar()
+                if found is None:
+                    connection.execute(insert(facts).values(name="format", value=str(FORMAT)))
+        except DatabaseError as error:
+            raise CatalogError(f"The catalog's database cannot be opened: {error.orig}. Restore it from a backup or remove it.") from error
+        if found is not None and found != str(FORMAT):
+            raise CatalogFormat(f"The catalog has format {found}, this Repertory reads format {FORMAT}. Use the version that wrote it.")
+
+    @classmethod
+    def at(cls, directory: Path) -> Store:
+        """The SQLite store of a catalog directory."""
+        return cls(f"sqlite:///{directory / 'catalog.db'}")
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._engine.dispose()
+
+    # Writing
+
+    def write(self, changes: Changes) -> int:
+        """Apply changes in one transaction and answer the new revision."""
+        with self._writing, self._engine.begin() as connection:
+            return write.apply(connection, changes)
+
+    def add_embeddings(self, model: str, vectors: Mapping[str, Vector]) -> int:
+        """Keep vectors by text digest and tell the index which documents have them now."""
+        with self._writing, self._engine.begin() as connection:
+            return write.add_embeddings(connection, model, vectors)
+
+    def trim_outbox(self, position: int) -> None:
+        """Forget what the index has made durable."""
+        with self._writing, self._engine.begin() as connection:
+            connection.execute(outbox.delete().where(outbox.c.position <= position))
+
+    def put_source(self, name: str, location: str, scanned: str | None, problems: int) -> None:
+        """Remember where entries come from and when they were last read."""
+        with self._writing, self._engine.begin() as connection:
+            connection.execute(sources.delete().where(sources.c.name == name))
+            connection.execute(insert(sources).values(name=name, location=location, scanned=scanned, problems=problems))
+
+    # The whole catalog
+
+    def snapshot(self) -> Snapshot:
+        """Counts and lengths as of now, read in one transaction."""
+        with self._engine.connect() as connection:
+            statistics = connection.execute(
+                select(documents.c.bucket, func.count(), func.sum(documents.c.length)).group_by(documents.c.bucket)
+            ).all()
+            names = connection.execute(select(documents.c.short_names).where(documents.c.short_names != "").distinct()).scalars()
+            counts = {Bucket.from_key(key): int(count) for key, count, _ in statistics}
+            totals: dict[Kind, list[float]] = {}
+            for key, count, total in statistics:
+                by_kind = totals.setdefault(Bucket.from_key(key).kind, [0.0, 0.0])
+                by_kind[0] += count
+                by_kind[1] += total
+            return Snapshot(
+                revision=write.counter(connection, "revision"),
+                position=write.counter(connection, "position"),
+                counts=counts,
+                mean_lengths={kind: total / count for kind, (count, total) in totals.items()},
+                short_names=frozenset(name for joined in names for name in joined.split()),
+            )
+
+    def revision(self) -> int:
+        """The number of the last write."""
+        with self._engine.connect() as connection:
+            return write.counter(connection, "revision")
+
+    def history(self, limit: int = 20) -> list[tuple[int, str, str]]:
+        """The last revisions: number, time, note."""
+        with self._engine.connect() as connection:
+            rows = connection.execute(select(revisions).order_by(revisions.c.revision.desc()).limit(limit)).all()
+        return [(row.revision, row.at, row.note) for row in rows]
+
+    def sources(self) -> list[SourceRecord]:
+        """Every source with the number of its entries."""
+        entries = select(entities.c.source, func.count().label("entries")).group_by(entities.c.source).subquery()
+        joined = select(sources, entries.c.entries).outerjoin(entries, entries.c.source == sources.c.name).order_by(sources.c.name)
+        with self._engine.connect() as connection:
+            rows = connection.execute(joined).all()
+        return [SourceRecord(row.name, row.location, row.scanned, row.problems, row.entries or 0) for row in rows]
+
+    # Entities
+
+    def entities(self, ids: Sequence[str]) -> dict[str, Entity]:
+        """Entities by id; unknown ids are left out."""
+        found: dict[str, Entity] = {}
+        with self._engine.connect() as connection:
+            for chunk in _chunks(ids):
+                rows = connection.execute(select(entities.c.id, entities.c.data).where(entities.c.id.in_(chunk)))
+                found.update((row.id, Entity.from_json(json.loads(row.data))) for row in rows)
+        return found
+
+    def list_entities(self, filter: Filter, *, limit: int, offset: int = 0) -> tuple[list[Entity], int]:
+        """What a filter admits, in registration order, and how many there are in all."""
+        visible = self._visible(filter)
+        wanted = select(entities.c.data).where(entities.c.bucket.in_(visible)).order_by(entities.c.position)
+        with self._engine.connect() as connection:
+            if filter.tags:
+                every = (Entity.from_json(json.loads(data)) for data in connection.execute(wanted).scalars())
+                tagged = [entity for entity in every if filter.tags <= set(entity.tags)]
+                return tagged[offset : offset + limit], len(tagged)
+            total = connection.execute(select(func.count()).select_from(entities).where(entities.c.bucket.in_(visible))).scalar_one()
+            rows = connection.execute(wanted.limit(limit).offset(offset)).scalars()
+            return [Entity.from_json(json.loads(data)) for data in rows], total
+
+    def _visible(self, filter: Filter) -> list[str]:
+        with self._engine.connect() as connection:
+            keys = connection.execute(select(entities.c.bucket).distinct()).scalars().all()
+        return [key for key in keys if filter.admits(Bucket.from_key(key))]
+
+    def digests(self, source: str) -> dict[str, tuple[str, str]]:
+        """What a source brought last time: the digest and the file of each of its entities."""
+        wanted = select(entities.c.id, entities.c.digest, entities.c.provenance).where(entities.c.source == source)
+        with self._engine.connect() as connection:
+            return {row.id: (row.digest, row.provenance) for row in connection.execute(wanted)}
+
+    def owners(self, ids: Sequence[str]) -> dict[str, str]:
+        """Which source brought these entities."""
+        found: dict[str, str] = {}
+        with self._engine.connect() as connection:
+            for chunk in _chunks(ids):
+                rows = connection.execute(select(entities.c.id, entities.c.source).where(entities.c.id.in_(chunk)))
+                found.update((row.id, row.source) for row in rows)
+        return found
+
+    def find(self, reference: str, filter: Filter) -> list[Entity]:
+        """The entities that a person may mean: by id, else by path, else by name."""
+        by_path = [f"{kind.prefix}:{reference}" for kind in Kind]
+        visible = self._visible(filter)
+        with self._engine.connect() as connection:
+            for condition in (entities.c.id == reference, entities.c.id.in_(by_path), entities.c.name == reference):
+                wanted = select(entities.c.data).where(condition, entities.c.bucket.in_(visible)).order_by(entities.c.position)
+                if found := connection.execute(wanted).scalars().all():
+                    return [Entity.from_json(json.loads(data)) for data in found]
+        return []
+
+    def neighbours(self, ids: Sequence[str], filter: Filter) -> list[Edge]:
+        """One hop out and in, in a stable order, only between entities that the filter admits."""
+        visible = select(entities.c.id).where(entities.c.bucket.in_(self._visible(filter)))
+        found: set[Edge] = set()
+        with self._engine.connect() as connection:
+            for chunk in _chunks(ids):
+                for near, far in ((edges.c.origin, edges.c.target), (edges.c.target, edges.c.origin)):
+                    wanted = select(edges.c.origin, edges.c.relation, edges.c.target).where(near.in_(chunk), far.in_(visible))
+                    found.update(Edge(*row) for row in connection.execute(wanted))
+        return sorted(found)
+
+    # Documents
+
+    def signatures(self, entity_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """The documents of these entities: id to (entity id, signature)."""
+        found: dict[str, tuple[str, str]] = {}
+        with self._engine.connect() as connection:
+            for chunk in _chunks(entity_ids):
+                wanted = select(documents.c.id, documents.c.entity_id, documents.c.signature).where(documents.c.entity_id.in_(chunk))
+                found.update((row.id, (row.entity_id, row.signature)) for row in connection.execute(wanted))
+        return found
+
+    def references(self, numbers: Sequence[int]) -> dict[int, Reference]:
+        """What search needs to know of documents; numbers that are gone are left out."""
+        found: dict[int, Reference] = {}
+        with self._engine.connect() as connection:
+            for chunk in _chunks(numbers):
+                wanted = select(documents.c.number, documents.c.id, documents.c.entity_id, documents.c.bucket)
+                for number, document_id, entity_id, bucket in connection.execute(wanted.where(documents.c.number.in_(chunk))):
+                    found[number] = Reference(document_id, entity_id, Kind(bucket.partition("|")[0]))
+        return found
+
+    def passages(self, document_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """The anchor and the text of documents."""
+        wanted = select(documents.c.id, documents.c.anchor, documents.c.text).where(documents.c.id.in_(document_ids))
+        with self._engine.connect() as connection:
+            return {row.id: (row.anchor, row.text) for row in connection.execute(wanted)}
+
+    def haystacks(self, filter: Filter) -> Iterator[tuple[int, str, str]]:
+        """What a regular expression looks at, name and text of each document, in number order (C01)."""
+        visible = self._visible(filter)
+        with self._engine.connect() as connection:
+            wanted = select(documents.c.number, documents.c.name, documents.c.text, documents.c.tags)
+            rows = connection.execution_options(yield_per=1000).execute(
+                wanted.where(documents.c.bucket.in_(visible)).order_by(documents.c.number)
+            )
+            for number, name, text, tags in rows:
+                if not filter.tags or filter.tags <= set(json.loads(tags)):
+                    yield number, name, text
+
+    def documents(
+        self, model: str, numbers: Sequence[int] | None = None, *, kinds: frozenset[Kind] | None = None
+    ) -> Iterator[DocumentRecord]:
+        """Documents with their vectors under a model: these numbers, or all (of these kinds), in number order."""
+        joined = (
+            select(documents, embeddings.c.vector)
+            .outerjoin(embeddings, (embeddings.c.digest == documents.c.digest) & (embeddings.c.model == model))
+            .order_by(documents.c.number)
+        )
+        if kinds is not None:
+            joined = joined.where(documents.c.bucket.in_(self._visible(Filter(kinds, frozenset(Status), include_disabled=True))))
+        with self._engine.connect() as connection:
+            chunks = [joined.where(documents.c.number.in_(chunk)) for chunk in _chunks(numbers)] if numbers is not None else [joined]
+            for statement in chunks:
+                for row in connection.execution_options(yield_per=1000).execute(statement):
+                    vector = np.frombuffer(row.vector, dtype="<f4") if row.vector is not None else None
+                    yield DocumentRecord(row.number, _document(row), vector)
+
+    # Vectors and the outbox
+
+    def pending(self, model: str, after: int, limit: int) -> list[tuple[int, str, str]]:
+        """Documents after a number that have no vector under this model yet: (number, digest, text)."""
+        wanted = (
+            select(documents.c.number, documents.c.digest, documents.c.text)
+            .outerjoin(embeddings, (embeddings.c.digest == documents.c.digest) & (embeddings.c.model == model))
+            .where(documents.c.number > after, embeddings.c.digest.is_(None))
+            .order_by(documents.c.number)
+            .limit(limit)
+        )
+        with self._engine.connect() as connection:
+            return [(row.number, row.digest, row.text) for row in connection.execute(wanted)]
+
+    def count_pending(self, model: str) -> int:
+        """How many texts have no vector under this model."""
+        wanted = (
+            select(func.count(documents.c.digest.distinct()))
+            .outerjoin(embeddings, (embeddings.c.digest == documents.c.digest) & (embeddings.c.model == model))
+            .where(embeddings.c.digest.is_(None))
+        )
+        with self._engine.connect() as connection:
+            return connection.execute(wanted).scalar_one()
+
+    def outbox(self, after: int, limit: int) -> list[tuple[int, int, bool]]:
+        """What happened after a position: (position, number, removed), oldest first."""
+        wanted = select(outbox).where(outbox.c.position > after).order_by(outbox.c.position).limit(limit)
+        with self._engine.connect() as connection:
+            return [(row.position, row.number, row.removed) for row in connection.execute(wanted)]
+
+    def oldest_outbox(self) -> int | None:
+        """The oldest entry that is still there."""
+        with self._engine.connect() as connection:
+            return connection.execute(select(func.min(outbox.c.position))).scalar()
+
+
+def _engine(url: str) -> Engine:
+    engine = create_engine(url)
+    if engine.dialect.name == "sqlite":
+
+        @event.listens_for(engine, "connect")
+        def _durable(connection: object, _record: object) -> None:
+            cursor = connection.cursor()  # type: ignore[attr-defined]
+            for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=10000", "cache_size=-16000"):
+                cursor.execute(f"PRAGMA {pragma}")
+            cursor.close()
+
+    return engine
+
+
+def _document(row: object) -> Document:
+    fields = json.loads(row.fields)  # type: ignore[attr-defined]
+    return Document(
+        id=row.id,  # type: ignore[attr-defined]
+        entity_id=row.entity_id,  # type: ignore[attr-defined]
+        bucket=Bucket.from_key(row.bucket),  # type: ignore[attr-defined]
+        tags=tuple(json.loads(row.tags)),  # type: ignore[attr-defined]
+        fields={Field(name): value for name, value in fields.items()},
+        text=row.text,  # type: ignore[attr-defined]
+        anchor=row.anchor,  # type: ignore[attr-defined]
+    )
+
+
+def _chunks(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(items), CHUNK):
+        yield items[start : start + CHUNK]

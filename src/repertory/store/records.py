@@ -1,0 +1,86 @@
+"""What goes into the store and comes out of it?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from repertory.embedders.base import Vector
+from repertory.model import Bucket, Document, Entity, Field, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class NewDocument:
+    """A document to be written, with what the store keeps for statistics."""
+
+    document: Document
+    signature: str
+    length: float
+    short_names: frozenset[str]
+
+
+@dataclass(slots=True)
+class Changes:
+    """One atomic write. Entities that are put replace the ones with their id, edges included; documents likewise."""
+
+    note: str
+    source: str
+    put_entities: list[tuple[Entity, str]] = field(default_factory=list)  # with their digests
+    remove_entities: list[str] = field(default_factory=list)  # with all their documents
+    put_documents: list[NewDocument] = field(default_factory=list)
+    remove_documents: list[str] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.put_entities or self.remove_entities or self.put_documents or self.remove_documents)
+
+
+class Reference(NamedTuple):
+    """What search needs to know of a document before it shows it."""
+
+    document_id: str
+    entity_id: str
+    kind: Kind
+
+
+class Edge(NamedTuple):
+    """How two entities are related."""
+
+    origin: str
+    relation: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord:
+    """A document as it is stored."""
+
+    number: int
+    document: Document
+    vector: Vector | None
+
+    @property
+    def fields(self) -> Mapping[Field, str]:
+        return self.document.fields
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What the whole catalog looked like at one revision."""
+
+    revision: int
+    position: int  # the last entry of the outbox
+    counts: Mapping[Bucket, int]
+    mean_lengths: Mapping[Kind, float]
+    short_names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRecord:
+    """A place that entries come from."""
+
+    name: str
+    location: str
+    scanned: str | None
+    problems: int
+    entries: int

@@ -1,0 +1,99 @@
+"""Which tables hold the truth?
+
+Documents are immutable: a changed document gets a new number, so whoever holds a number never sees two texts behind it. Numbers come from a
+counter and are never used twice.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Boolean, Column, Float, Index, Integer, LargeBinary, MetaData, String, Table, Text
+
+FORMAT = 1  # raise it with a migration: a catalog of another format is refused, not guessed at
+
+metadata = MetaData()
+
+facts = Table(  # format, counters
+    "facts",
+    metadata,
+    Column("name", String, primary_key=True),
+    Column("value", String, nullable=False),
+)
+
+sources = Table(
+    "sources",
+    metadata,
+    Column("name", String, primary_key=True),
+    Column("location", Text, nullable=False, unique=True),
+    Column("scanned", String),
+    Column("problems", Integer, nullable=False, default=0),
+)
+
+entities = Table(
+    "entities",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("position", Integer, nullable=False),  # registration order
+    Column("kind", String, nullable=False),
+    Column("name", String, nullable=False),
+    Column("bucket", String, nullable=False),
+    Column("source", String, nullable=False),
+    Column("provenance", Text, nullable=False),
+    Column("digest", String, nullable=False),
+    Column("data", Text, nullable=False),  # the entity as JSON
+    Index("entities_by_source", "source"),
+    Index("entities_by_position", "position"),
+)
+
+documents = Table(
+    "documents",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("id", String, nullable=False, unique=True),
+    Column("entity_id", String, nullable=False),
+    Column("bucket", String, nullable=False),
+    Column("digest", String, nullable=False),  # of the embedded text
+    Column("signature", String, nullable=False),  # of everything
+    Column("name", String, nullable=False),
+    Column("anchor", Text, nullable=False),
+    Column("tags", Text, nullable=False),
+    Column("fields", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("length", Float, nullable=False),
+    Column("short_names", Text, nullable=False),
+    Index("documents_by_entity", "entity_id"),
+    Index("documents_by_digest", "digest"),
+    Index("documents_by_bucket", "bucket", "length"),  # covers the statistics
+)
+
+embeddings = Table(
+    "embeddings",
+    metadata,
+    Column("model", String, primary_key=True),
+    Column("digest", String, primary_key=True),
+    Column("vector", LargeBinary, nullable=False),  # float32, little endian
+)
+
+edges = Table(
+    "edges",
+    metadata,
+    Column("origin", String, primary_key=True),
+    Column("target", String, primary_key=True),
+    Column("relation", String, primary_key=True),
+    Index("edges_by_target", "target"),
+)
+
+revisions = Table(
+    "revisions",
+    metadata,
+    Column("revision", Integer, primary_key=True, autoincrement=False),
+    Column("at", String, nullable=False),
+    Column("note", Text, nullable=False),
+)
+
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("number", Integer, nullable=False),
+    Column("removed", Boolean, nullable=False),
+)

@@ -1,0 +1,169 @@
+"""How does one change become one transaction?
+
+Every write moves the revision, and every document that comes, changes or goes leaves a line in the outbox for the index.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from repertory.embedders.base import Vector
+from repertory.model import Bucket, Entity, Field
+from repertory.store.records import Changes, NewDocument
+from repertory.store.schema import documents, edges, embeddings, entities, facts, outbox, revisions
+
+CHUNK = 500
+
+
+def counter(connection: Connection, name: str) -> int:
+    """The last value given out by a counter."""
+    value = connection.execute(select(facts.c.value).where(facts.c.name == name)).scalar()
+    return int(value) if value is not None else 0
+
+
+def apply(connection: Connection, changes: Changes) -> int:
+    """Apply changes and answer the new revision."""
+    gone = [*changes.remove_entities]
+    removed = _documents_of(connection, gone)
+    replaced = changes.remove_documents + [new.document.id for new in changes.put_documents]
+    removed += _numbers(connection, replaced)
+    _delete(connection, documents.c.number, removed)
+    _delete(connection, entities.c.id, gone)
+    _delete(connection, edges.c.origin, gone)
+    _put_entities(connection, changes.put_entities, changes.source)
+    added = _put_documents(connection, changes.put_documents)
+    _announce(connection, removed=removed, put=added)
+    return _revise(connection, changes.note)
+
+
+def add_embeddings(connection: Connection, model: str, vectors: Mapping[str, Vector]) -> int:
+    """Keep vectors and announce the documents that have them now."""
+    digests = list(vectors)
+    for chunk in _chunks(digests):
+        connection.execute(delete(embeddings).where(embeddings.c.model == model, embeddings.c.digest.in_(chunk)))
+    rows = [
+        {"model": model, "digest": digest, "vector": np.ascontiguousarray(vector, dtype="<f4").tobytes()}
+        for digest, vector in vectors.items()
+    ]
+    if rows:
+        connection.execute(insert(embeddings), rows)
+    numbers: list[int] = []
+    for chunk in _chunks(digests):
+        numbers += connection.execute(select(documents.c.number).where(documents.c.digest.in_(chunk))).scalars()
+    _announce(connection, removed=(), put=sorted(numbers))
+    return _revise(connection, f"embedded {len(vectors)} texts")
+
+
+def _put_entities(connection: Connection, changed: Sequence[tuple[Entity, str]], source: str) -> None:
+    ids = [entity.id for entity, _ in changed]
+    positions: dict[str, int] = {}
+    for chunk in _chunks(ids):
+        found = connection.execute(select(entities.c.id, entities.c.position).where(entities.c.id.in_(chunk)))
+        positions.update((row.id, row.position) for row in found)
+    _delete(connection, entities.c.id, ids)
+    _delete(connection, edges.c.origin, ids)
+    last = connection.execute(select(func.max(entities.c.position))).scalar() or 0
+    rows: list[dict[str, Any]] = []
+    links: dict[tuple[str, str, str], None] = {}
+    for entity, digest in changed:
+        if entity.id not in positions:
+            last += 1
+            positions[entity.id] = last
+        rows.append(
+            {
+                "id": entity.id,
+                "position": positions[entity.id],
+                "kind": entity.kind.value,
+                "name": entity.name,
+                "bucket": Bucket(entity.kind, entity.status, entity.enabled, entity.audience).key,
+                "source": source,
+                "provenance": entity.provenance,
+                "digest": digest,
+                "data": json.dumps(entity.as_json(), ensure_ascii=False, default=str),
+            }
+        )
+        links.update(((entity.id, link.target, link.relation), None) for link in entity.links)
+    if rows:
+        connection.execute(insert(entities), rows)
+    if links:
+        connection.execute(insert(edges), [{"origin": o, "target": t, "relation": r} for o, t, r in links])
+
+
+def _put_documents(connection: Connection, added: Sequence[NewDocument]) -> list[int]:
+    numbers = _take(connection, "number", len(added))
+    rows = [
+        {
+            "number": number,
+            "id": new.document.id,
+            "entity_id": new.document.entity_id,
+            "bucket": new.document.bucket.key,
+            "digest": new.document.digest,
+            "signature": new.signature,
+            "name": new.document.fields.get(Field.NAME, ""),
+            "anchor": new.document.anchor,
+            "tags": json.dumps(new.document.tags, ensure_ascii=False),
+            "fields": json.dumps(dict(new.document.fields), ensure_ascii=False),
+            "text": new.document.text,
+            "length": new.length,
+            "short_names": " ".join(sorted(new.short_names)),
+        }
+        for number, new in zip(numbers, added, strict=True)
+    ]
+    if rows:
+        connection.execute(insert(documents), rows)
+    return list(numbers)
+
+
+def _documents_of(connection: Connection, entity_ids: Sequence[str]) -> list[int]:
+    found: list[int] = []
+    for chunk in _chunks(entity_ids):
+        found += connection.execute(select(documents.c.number).where(documents.c.entity_id.in_(chunk))).scalars()
+    return found
+
+
+def _numbers(connection: Connection, document_ids: Sequence[str]) -> list[int]:
+    found: list[int] = []
+    for chunk in _chunks(document_ids):
+        found += connection.execute(select(documents.c.number).where(documents.c.id.in_(chunk))).scalars()
+    return found
+
+
+def _announce(connection: Connection, *, removed: Iterable[int], put: Iterable[int]) -> None:
+    lines = [(number, True) for number in removed] + [(number, False) for number in put]
+    positions = _take(connection, "position", len(lines))
+    rows = [{"position": p, "number": n, "removed": gone} for p, (n, gone) in zip(positions, lines, strict=True)]
+    if rows:
+        connection.execute(insert(outbox), rows)
+
+
+def _revise(connection: Connection, note: str) -> int:
+    (revision,) = _take(connection, "revision", 1)
+    connection.execute(insert(revisions).values(revision=revision, at=datetime.now(UTC).isoformat(timespec="seconds"), note=note))
+    return revision
+
+
+def _take(connection: Connection, name: str, count: int) -> range:
+    """The next values of a counter."""
+    last = counter(connection, name)
+    if count:
+        value = str(last + count)
+        changed = connection.execute(update(facts).where(facts.c.name == name).values(value=value))
+        if not changed.rowcount:
+            connection.execute(insert(facts).values(name=name, value=value))
+    return range(last + 1, last + count + 1)
+
+
+def _delete(connection: Connection, column: Any, values: Sequence[Any]) -> None:
+    for chunk in _chunks(values):
+        connection.execute(delete(column.table).where(column.in_(chunk)))
+
+
+def _chunks(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(items), CHUNK):
+        yield items[start : start + CHUNK]
