@@ -145,9 +145,13 @@ def report(answer: Mapping[str, Any]) -> Text:
     return Text(f"{text}. Revision {answer['revision']}.")
 
 
+def _where(problem: Mapping[str, Any]) -> str:
+    return f"{problem['file']}:{problem['line']}" if problem["line"] else str(problem["file"])
+
+
 def problems(console: Console, answer: Mapping[str, Any], most: int = 20) -> None:
     """What could not be read."""
     for problem in answer["problems"][:most]:
-        console.print(Text.assemble(("left out  ", "yellow"), f"{problem['where']}: {problem['message']}"))
+        console.print(Text.assemble(("left out  ", "yellow"), f"{_where(problem)}: {problem['message']}"))
     if len(answer["problems"]) > most:
         console.print(Text(f"and {len(answer['problems']) - most} more problems", style="yellow"))

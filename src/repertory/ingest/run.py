@@ -6,7 +6,7 @@ Nothing is embedded here: documents are found by their words at once, and `embed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain, count
@@ -51,11 +51,9 @@ class IngestReport:
 def ingest_path(path: Path, store: Store, sync: Sync, progress: Progress) -> IngestReport:
     """Read a file or folder into the catalog; what it no longer holds leaves it."""
     location = path.expanduser().resolve()
-    files = folder.files(location)
-    if not files:
-        raise SourceError(f"Nothing to add in {location}: no tool file, agent card, SKILL.md or Markdown file is there.")
     name = _source_name(location, store)
-    return ingest(name, str(location), _read(files, location, name, progress), store, sync)
+    items = folder.read_path(location, name, lambda done, total: progress("Reading", done, total))
+    return ingest(name, str(location), items if store.digests(name) else _something(items, location), store, sync)
 
 
 def ingest(name: str, location: str, items: Iterable[Entity | Problem], store: Store, sync: Sync) -> IngestReport:
@@ -70,13 +68,23 @@ def ingest(name: str, location: str, items: Iterable[Entity | Problem], store: S
         _diff_documents(changes, store)
         _write(changes, store, sync, report)
     # What a file held stays when the file could not be read this time: a typing error must not empty the catalog.
-    unread = {problem.where.partition(":")[0] for problem in report.problems}
-    gone = [entity_id for entity_id, (_, file) in known.items() if entity_id not in provenance and file not in unread]
+    unread = {problem.file for problem in report.problems}
+    gone = [entity_id for entity_id, (_, file) in known.items() if entity_id not in provenance and not _is_under(file, unread)]
     report.removed = len(gone)
     _write(Changes(f"add {name}", name, remove_entities=gone), store, sync, report)
     store.put_source(name, location, datetime.now(UTC).isoformat(timespec="seconds"), len(report.problems))
     report.revision = store.revision()
     return report
+
+
+def _something(items: Iterable[Entity | Problem], location: Path) -> Iterator[Entity | Problem]:
+    """A new source must bring something; one that is known may have become empty."""
+    empty = True
+    for item in items:
+        empty = False
+        yield item
+    if empty:
+        raise SourceError(f"Nothing to add in {location}: no tool file, agent card, SKILL.md or Markdown file is there.")
 
 
 def _source_name(location: Path, store: Store) -> str:
@@ -89,11 +97,8 @@ def _source_name(location: Path, store: Store) -> str:
     return next(name for name in chain([stem], (f"{stem}-{n}" for n in count(2))) if name not in taken)
 
 
-def _read(files: Sequence[Path], location: Path, name: str, progress: Progress) -> Iterator[Entity | Problem]:
-    root = location if location.is_dir() else location.parent
-    for done, file in enumerate(files, 1):
-        yield from folder.read_file(file, root, name)
-        progress("Reading", done, len(files))
+def _is_under(file: str, places: set[str]) -> bool:
+    return file in places or any(str(folder) in places for folder in Path(file).parents)
 
 
 def _unique(items: Iterable[Entity | Problem], provenance: dict[str, str], report: IngestReport) -> Iterator[Entity]:

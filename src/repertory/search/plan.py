@@ -86,7 +86,7 @@ def plan(request: SearchRequest, filter: Filter, *, strategy: Strategy, fusion: 
             return replace(base, lanes=(VECTOR,), rescale="cosine")
         case Strategy.HYBRID:
             joined = request.fusion or fusion
-            shared = replace(base, lanes=(BM25, VECTOR), rescale="min_max")
+            shared = replace(base, lanes=(BM25, VECTOR), rescale="by_best")
             if joined is Fusion.RRF:
                 return replace(shared, join="rrf", weights=weights.rrf)
             return replace(shared, join="linear", weights=weights.linear, fill=True)

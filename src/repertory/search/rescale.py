@@ -32,7 +32,7 @@ def _by_best(scores: list[float]) -> list[float]:
 
 RESCALES: Mapping[str, Callable[[list[float]], list[float]]] = {
     "min_max": _min_max,  # A09
-    "by_best": _by_best,  # C02
+    "by_best": _by_best,  # C02, C04
     "cosine": lambda scores: [(score + 1) / 2 for score in scores],  # C03
     "keep": lambda scores: scores,
 }

@@ -14,7 +14,7 @@ from repertory.model import Entity, Kind
 from repertory.sources import attributes
 from repertory.sources.attributes import Invalid
 from repertory.sources.base import Problem
-from repertory.sources.content import Unreadable, glimpse, place
+from repertory.sources.content import Unreadable, glimpse, storable
 from repertory.sources.values import JSON_SUFFIX, Loading
 
 _CARD_KEYS = frozenset({"name", "skills", "capabilities"})
@@ -48,18 +48,18 @@ class AgentCardReader:
             return
         card = parsed.value
         if not isinstance(card, dict):
-            yield Problem(place(file), "is not an agent card: expected an object with name, skills and capabilities")
+            yield Problem(storable(str(file)), "is not an agent card: expected an object with name, skills and capabilities")
             return
         skills: list[dict[str, Any]] = []
         for number, skill in enumerate(card.get("skills") or ()):
             try:
                 skills.append(_skill(skill))
             except Invalid as error:
-                yield Problem(place(file, parsed.line("skills", number, error.key)), f"skills[{number}]: {error}")
+                yield Problem(storable(str(file)), f"skills[{number}]: {error}", parsed.line("skills", number, error.key))
         try:
             yield _agent(card, skills, str(file.absolute()))
         except Invalid as error:
-            yield Problem(place(file, parsed.line(error.key)), f"the agent: {error}")
+            yield Problem(storable(str(file)), f"the agent: {error}", parsed.line(error.key))
 
 
 def slug(name: str) -> str:

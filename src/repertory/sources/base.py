@@ -14,8 +14,14 @@ from repertory.model import Entity
 class Problem:
     """Something that could not be read. The rest of the source still goes in."""
 
-    where: str  # a file, with ":line" where it is known
+    file: str
     message: str
+    line: int | None = None
+
+    @property
+    def where(self) -> str:
+        """The file, with its line where that is known."""
+        return self.file if self.line is None else f"{self.file}:{self.line}"
 
 
 class Reader(Protocol):

@@ -35,13 +35,7 @@ class Unreadable(Exception):
 
     def problem(self, file: Path) -> Problem:
         """The same, as ingest wants to hear it."""
-        return Problem(place(file, self.line), str(self))
-
-
-def place(file: Path, line: int | None = None) -> str:
-    """A file, with its line where that is known."""
-    shown = storable(str(file))
-    return shown if line is None else f"{shown}:{line}"
+        return Problem(storable(str(file)), str(self), self.line)
 
 
 def storable(text: str) -> str:

@@ -10,7 +10,7 @@ from repertory.model import Entity
 from repertory.sources import pages, values, walk
 from repertory.sources.a2a import AgentCardReader
 from repertory.sources.base import Problem, Reader
-from repertory.sources.content import Unreadable, place
+from repertory.sources.content import Unreadable, storable
 from repertory.sources.markdown import MarkdownReader
 from repertory.sources.skills import SkillReader
 from repertory.sources.toolfile import ToolFileReader
@@ -30,7 +30,7 @@ def files(path: Path) -> list[Path]:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = getattr(error, "strerror", None) or error
         hint = f"Check the spelling; a relative path starts at {Path.cwd()}"
-        raise SourceError(f"no such file or folder: {place(path)} ({reason}). {hint}") from error
+        raise SourceError(f"no such file or folder: {storable(str(path))} ({reason}). {hint}") from error
     if not path.is_dir():
         _require_reader(path)
         return [path]
@@ -46,7 +46,7 @@ def readers(listed: Sequence[Path] | None = None) -> tuple[Reader, ...]:
 
 
 def read_path(path: Path, namespace: str, progress: Progress | None = None) -> Iterator[Entity | Problem]:
-    """The entities of a file, or of all files under a folder in sorted order. Of entities with one id the first stays.
+    """The entities of a file, or of all files under a folder in sorted order.
 
     Raises `SourceError` as `files` does: at once, before anything is read.
     """
@@ -64,13 +64,13 @@ def read_file(
     Who reads many files asks the same readers for all: they share one look at the root.
     """
     if file.is_dir():
-        yield Problem(place(file), "the folder cannot be listed; check that it may be read")
+        yield Problem(storable(str(file)), "the folder cannot be listed; check that it may be read")
         return
     reader = _reader(file, asked or readers())
     if reader is None:
         return
     if not _is_utf8(str(file.absolute())):
-        yield Problem(place(file), "its name is not UTF-8, so it can have no path in the catalog; rename it")
+        yield Problem(storable(str(file)), "its name is not UTF-8, so it can have no path in the catalog; rename it")
         return
     yield from reader.read(file, root, namespace.strip("/"))
 
@@ -82,17 +82,8 @@ def _read_all(
     progress: Progress | None,
 ) -> Iterator[Entity | Problem]:
     asked = readers(listed)
-    origins: dict[str, Path] = {}
     for number, file in enumerate(listed, start=1):
-        for item in read_file(file, root, namespace, asked):
-            if isinstance(item, Problem):
-                yield item
-            elif item.id in origins:
-                message = f"{item.id} is already in {place(origins[item.id])}, which stays; rename one of them"
-                yield Problem(place(file), message)
-            else:
-                origins[item.id] = file
-                yield item
+        yield from read_file(file, root, namespace, asked)
         if progress is not None:
             progress(number, len(listed))
 
@@ -108,9 +99,9 @@ def _require_reader(file: Path) -> None:
         try:
             values.load(file)
         except Unreadable as error:  # the better answer to a slip of the pen
-            raise SourceError(f"{place(file, error.line)}: {error}") from error
+            raise SourceError(f"{error.problem(file).where}: {error}") from error
     raise SourceError(
-        f"not a tool file, agent card, SKILL.md or Markdown: {place(file)}. Give a .json or .yaml file of tools or "
+        f"not a tool file, agent card, SKILL.md or Markdown: {storable(str(file))}. Give a .json or .yaml file of tools or "
         "of an agent, a SKILL.md, a .md or .txt file, or a folder that holds some of these"
     )
 

@@ -16,7 +16,7 @@ from repertory.model import Entity, Kind, Link
 from repertory.sources import attributes, frontmatter, inline, sections, walk
 from repertory.sources.attributes import Invalid
 from repertory.sources.base import Problem
-from repertory.sources.content import Unreadable, place, read_text
+from repertory.sources.content import Unreadable, read_text, storable
 from repertory.sources.inline import Target
 from repertory.sources.pages import SUFFIXES, Pages, document_path
 from repertory.sources.sections import Section
@@ -56,7 +56,7 @@ class MarkdownReader:
             try:
                 lists[key] = attributes.tags(head.value, key)
             except Invalid as error:
-                yield Problem(place(file, head.line(key)), f"the front matter: {error}")
+                yield Problem(storable(str(file)), f"the front matter: {error}", head.line(key))
                 lists[key] = ()
 
         outline = sections.scan(content.body)

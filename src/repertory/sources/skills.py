@@ -15,7 +15,7 @@ from repertory.model import Entity, Kind
 from repertory.sources import attributes, frontmatter
 from repertory.sources.attributes import Invalid
 from repertory.sources.base import Problem
-from repertory.sources.content import Unreadable, place, read_text
+from repertory.sources.content import Unreadable, read_text, storable
 
 FILE_NAME = "SKILL.md"
 MAX_NAME = 64
@@ -46,7 +46,7 @@ class SkillReader:
             return
         head = content.head
         problems = [
-            Problem(place(file, head.line(violation.key)), f"the skill stays out: {violation}")
+            Problem(storable(str(file)), f"the skill stays out: {violation}", head.line(violation.key))
             for violation in _violations(head.value, file.absolute().parent.name)
         ]
         if problems:
@@ -55,7 +55,7 @@ class SkillReader:
         try:
             yield _skill(head.value, content.body.strip(), str(file.absolute()))
         except Invalid as error:
-            yield Problem(place(file, head.line(error.key)), f"the skill stays out: {error}")
+            yield Problem(storable(str(file)), f"the skill stays out: {error}", head.line(error.key))
 
 
 def _violations(head: Mapping[str, Any], folder: str) -> Iterator[Invalid]:

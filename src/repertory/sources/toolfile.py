@@ -14,7 +14,7 @@ from repertory.model import Entity, Kind, Link, Status
 from repertory.sources import attributes, toolshape
 from repertory.sources.attributes import Invalid, Visibility
 from repertory.sources.base import Problem
-from repertory.sources.content import Unreadable, glimpse, place
+from repertory.sources.content import Unreadable, glimpse, storable
 from repertory.sources.toolshape import Contents
 from repertory.sources.values import SUFFIXES, Loading, Parsed, Step
 
@@ -50,7 +50,7 @@ class ToolFileReader:
             return
         contents = toolshape.contents(parsed.value)
         if contents is None:
-            yield Problem(place(file), "holds no tools; expected {server, tools}, {tools}, an array, or one tool")
+            yield Problem(storable(str(file)), "holds no tools; expected {server, tools}, {tools}, an array, or one tool")
             return
         yield from _File(file, namespace, parsed, contents).entities()
 
@@ -73,7 +73,7 @@ class _File:
                 server = self._server(self._contents.server)
             except Invalid as error:
                 line = self._parsed.line("server", error.key)
-                yield Problem(place(self._file, line), f"server: {error}; until then its tools stay out too")
+                yield Problem(storable(str(self._file)), f"server: {error}; until then its tools stay out too", line)
                 return
         tools = self._tools(server)
         if server is not None:
@@ -159,8 +159,8 @@ class _File:
     def _report(self, number: int, error: Invalid) -> None:
         at = self._contents.at
         steps: tuple[Step, ...] = (error.key,) if at is None else (*at, number, error.key)
-        where = place(self._file, self._parsed.line(*steps))
-        self._problems.append(Problem(where, f"{self._position(number)}: {error}"))
+        line = self._parsed.line(*steps)
+        self._problems.append(Problem(storable(str(self._file)), f"{self._position(number)}: {error}", line))
 
 
 def _with_tools(server: Entity, tools: Sequence[Entity]) -> Entity:

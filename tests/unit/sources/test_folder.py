@@ -155,18 +155,6 @@ def test_a_name_that_is_not_utf_8_is_a_problem_that_can_be_shown(tmp_path: Path)
     problem.where.encode()
 
 
-def test_one_id_in_two_files_is_a_problem_that_names_both_and_the_first_stays(tmp_path: Path) -> None:
-    write(tmp_path, "a.json", json.dumps({**TOOL, "description": "first"}))
-    write(tmp_path, "b.json", json.dumps({**TOOL, "description": "second"}))
-    entity, problem = read_path(tmp_path, "n")
-    assert isinstance(entity, Entity)
-    assert entity.description == "first"
-    assert isinstance(problem, Problem)
-    assert problem.where == str(tmp_path / "b.json")
-    assert str(tmp_path / "a.json") in problem.message
-    assert "tool:n/t" in problem.message
-
-
 def test_progress_counts_every_file_that_may_be_read(tmp_path: Path) -> None:
     write(tmp_path, "a.md b.md c.json d.py")
     seen: list[tuple[int, int]] = []

@@ -1,0 +1,154 @@
+"""What does every index do? The embedded one is the first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from repertory.errors import CatalogError
+from repertory.indexes.base import BM25, EXACT, FORMAT, KEYWORD, VECTOR, Index, LaneQuery, Point, Scope, Sparse, Standing
+from repertory.indexes.edge import EdgeIndex
+from repertory.model import PUBLIC, Bucket, Kind, Status
+
+TOOLS = Bucket(Kind.TOOL, Status.ACTIVE, True, frozenset({PUBLIC}))
+DRAFTS = Bucket(Kind.TOOL, Status.DRAFT, True, frozenset({PUBLIC}))
+SKILLS = Bucket(Kind.SKILL, Status.ACTIVE, True, frozenset({PUBLIC}))
+
+Opener = Callable[[], Index]
+
+
+@pytest.fixture(params=["edge"])
+def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
+    return lambda: EdgeIndex(tmp_path)
+
+
+@pytest.fixture
+def index(opener: Opener) -> Iterator[Index]:
+    made = opener()
+    made.create(3)
+    made.put(
+        [point(1, TOOLS, [1, 0, 0], {10: 2.0}), point(2, DRAFTS, [0.9, 0.1, 0], {10: 1.0}), point(3, SKILLS, [0, 1, 0], {10: 1.0, 11: 1.0})]
+    )
+    yield made
+    made.close()
+
+
+def point(number: int, bucket: Bucket, dense: list[float] | None, words: dict[int, float], **more: tuple[str, ...]) -> Point:
+    sparse = Sparse(list(words), list(words.values()))
+    vector = np.array(dense, np.float32) / np.linalg.norm(dense) if dense else None
+    return Point(number, bucket.key, more.get("tags", ()), more.get("names", ()), sparse, sparse, vector)
+
+
+def scope(*buckets: Bucket, tags: frozenset[str] = frozenset(), everything: bool = False) -> Scope:
+    return Scope(dict.fromkeys(buckets, 1), tags, everything)
+
+
+EVERYTHING = scope(TOOLS, DRAFTS, SKILLS, everything=True)
+
+
+def numbers(index: Index, lane: str, probe: object, where: Scope = EVERYTHING, **more: object) -> list[int]:
+    (hits,) = index.search([LaneQuery(lane, probe, 10, **more)], where)  # type: ignore[arg-type]
+    return [hit.number for hit in hits]
+
+
+def test_sparse_lanes_rank_by_dot_product_and_number(index: Index) -> None:
+    (hits,) = index.search([LaneQuery(KEYWORD, Sparse([10, 11], [0.5, 0.5]), 10)], EVERYTHING)
+    assert [(hit.number, round(hit.score, 5)) for hit in hits] == [(1, 1.0), (3, 1.0), (2, 0.5)]
+
+
+def test_bm25_counts_rare_dimensions_for_more(index: Index) -> None:
+    assert numbers(index, BM25, Sparse([10, 11], [1.0, 1.0]))[0] == 3
+
+
+def test_the_vector_lane_ranks_by_cosine(index: Index) -> None:
+    assert numbers(index, VECTOR, np.array([1, 0, 0], np.float32)) == [1, 2, 3]
+
+
+def test_a_scope_limits_every_lane(index: Index) -> None:
+    for lane, probe in ((KEYWORD, Sparse([10], [1.0])), (BM25, Sparse([10], [1.0])), (VECTOR, np.array([1, 0, 0], np.float32))):
+        assert sorted(numbers(index, lane, probe, scope(TOOLS, SKILLS))) == [1, 3]
+        assert numbers(index, lane, probe, scope()) == []
+
+
+def test_tags_must_all_be_there(index: Index) -> None:
+    index.put([point(4, TOOLS, [1, 0, 0], {10: 1.0}, tags=("a", "b")), point(5, TOOLS, [1, 0, 0], {10: 1.0}, tags=("a",))])
+    assert numbers(index, KEYWORD, Sparse([10], [1.0]), scope(TOOLS, tags=frozenset({"a", "b"}))) == [4]
+    assert numbers(index, VECTOR, np.array([1, 0, 0], np.float32), scope(TOOLS, tags=frozenset({"a"}))) == [4, 5]
+
+
+def test_exact_names(index: Index) -> None:
+    index.put([point(4, TOOLS, None, {10: 1.0}, names=("readfile", "diskreadfile"))])
+    assert numbers(index, EXACT, "diskreadfile") == [4]
+    assert numbers(index, EXACT, "disk") == []
+    assert numbers(index, EXACT, "readfile", scope(SKILLS)) == []
+
+
+def test_scores_can_be_asked_for_some_documents_only(index: Index) -> None:
+    assert numbers(index, VECTOR, np.array([1, 0, 0], np.float32), among=frozenset({2, 3, 99})) == [2, 3]
+    assert numbers(index, KEYWORD, Sparse([11], [1.0]), among=frozenset({1, 3})) == [3]
+
+
+def test_points_without_a_vector_are_found_by_words(index: Index) -> None:
+    index.put([point(4, TOOLS, None, {12: 1.0})])
+    assert numbers(index, BM25, Sparse([12], [1.0])) == [4]
+    assert 4 not in numbers(index, VECTOR, np.array([1, 0, 0], np.float32))
+
+
+def test_an_empty_probe_finds_nothing(index: Index) -> None:
+    assert numbers(index, BM25, Sparse([], [])) == []
+
+
+def test_putting_again_replaces_and_removing_forgets(index: Index) -> None:
+    index.put([point(1, TOOLS, [0, 0, 1], {12: 1.0})])
+    assert 1 not in numbers(index, KEYWORD, Sparse([10], [1.0]))
+    index.remove([1, 99])
+    assert numbers(index, KEYWORD, Sparse([12], [1.0])) == []
+    assert [found.number for found in index.points()] == [2, 3]
+    assert index.count() == 2
+
+
+def test_points_come_back_as_they_were_put(index: Index) -> None:
+    put = point(7, DRAFTS, [1, 2, 2], {5: 1.5, 4_000_000_000: 0.25}, tags=("a",), names=("x", "y"))
+    index.put([put])
+    found = {one.number: one for one in index.points()}[7]
+    assert (found.bucket, found.tags, found.names, found.bm25, found.keyword) == (put.bucket, put.tags, put.names, put.bm25, put.keyword)
+    assert found.dense == pytest.approx(put.dense)
+
+
+def test_what_was_checkpointed_is_there_after_opening_again(opener: Opener, index: Index) -> None:
+    standing = Standing(FORMAT, 42, "some-model", 3, {"tool": 16.0})
+    index.checkpoint(standing)
+    index.close()
+    again = opener()
+    assert again.standing() == standing
+    assert again.count() == 3
+    again.close()
+
+
+def test_a_new_index_has_no_standing_and_a_closed_one_says_so(opener: Opener, index: Index) -> None:
+    assert index.standing() is None
+    index.close()
+    with pytest.raises(CatalogError, match="closed"):
+        index.count()
+
+
+def test_large_kinds_are_ranked_by_hnsw_nearly_exactly(opener: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("repertory.indexes.edge.EXACT_BELOW", 1000)
+    monkeypatch.setattr("repertory.indexes.edge.INDEX_ABOVE_KB", 10)
+    dice = np.random.default_rng(5)
+    vectors = dice.normal(size=(3000, 16)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    made = opener()
+    made.create(16)
+    made.put([Point(n, TOOLS.key, (), (), Sparse([1], [1.0]), Sparse([1], [1.0]), vector) for n, vector in enumerate(vectors, 1)])
+    made.optimize()
+    agreed = 0
+    for query in vectors[:20]:
+        (hits,) = made.search([LaneQuery(VECTOR, query, 10)], Scope({TOOLS: 3000}, frozenset(), everything=True))
+        exact = set((np.argsort(-(vectors @ query))[:10] + 1).tolist())
+        agreed += len(exact & {hit.number for hit in hits[:10]})
+    assert agreed >= 190
+    made.close()

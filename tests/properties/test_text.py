@@ -1,0 +1,66 @@
+"""What holds for every text?"""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from repertory.indexes.encode import bm25_probe, keyword_probe, pivot
+from repertory.model import Bucket, Entity, Kind, Status
+from repertory.text.fold import fold
+from repertory.text.tokens import compact, query_words, terms, words
+
+
+@given(st.text(max_size=200))
+def test_folding_twice_changes_nothing_more(text: str) -> None:
+    assert fold(fold(text)) == fold(text)
+
+
+@given(st.text(max_size=200))
+def test_tokens_never_hold_spaces_or_capitals(text: str) -> None:
+    for word in words(text) + terms(text) + query_words(text):
+        assert word == fold(word)
+        assert word
+        assert not any(character.isspace() for character in word)
+
+
+@given(st.lists(st.from_regex(r"[a-z]{3,8}", fullmatch=True), min_size=1, max_size=4))
+def test_a_name_is_found_in_any_notation(parts: list[str]) -> None:
+    snake, kebab, dotted = "_".join(parts), "-".join(parts), ".".join(parts)
+    camel = parts[0] + "".join(part.capitalize() for part in parts[1:])
+    assert compact(snake) == compact(kebab) == compact(dotted) == compact(camel)
+    for name in (snake, kebab, dotted, camel):
+        assert set(query_words(" ".join(parts))) <= set(words(name)) | set(query_words(name)) or len(parts) == 1
+
+
+@given(st.lists(st.text(min_size=1, max_size=10), max_size=20))
+def test_probes_are_sorted_and_without_doubles(found: list[str]) -> None:
+    for probe in (bm25_probe(found), keyword_probe(found)):
+        assert probe.indices == sorted(set(probe.indices))
+        assert len(probe.values) == len(probe.indices)
+
+
+@given(st.floats(0, 1e6))
+def test_a_pivot_is_near_its_mean(mean: float) -> None:
+    assert max(mean, 1) / 1.2 <= pivot(mean) <= max(mean, 1) * 1.2
+
+
+@given(st.builds(Bucket, st.sampled_from(Kind), st.sampled_from(Status), st.booleans(), st.frozensets(st.text(max_size=8), max_size=4)))
+def test_bucket_keys_come_back_as_they_were(bucket: Bucket) -> None:
+    if "" not in bucket.audience:
+        assert Bucket.from_key(bucket.key) == bucket
+
+
+@given(
+    st.builds(
+        Entity,
+        kind=st.sampled_from(Kind),
+        path=st.text(min_size=1, max_size=20),
+        name=st.text(max_size=20),
+        description=st.text(max_size=50),
+        tags=st.lists(st.text(max_size=5), max_size=3).map(tuple),
+        modified=st.one_of(st.none(), st.datetimes()),
+    )
+)
+def test_entities_survive_json(entity: Entity) -> None:
+    assert Entity.from_json(entity.as_json()) == entity

@@ -1,0 +1,234 @@
+"""A. The registry: servers, agents, skills, virtual servers."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+from tests.catalogs import ask, ids, note, server, tool
+
+import repertory
+from repertory.app import Repertory
+from repertory.indexes.base import BM25, VECTOR
+from repertory.ingest.project import project
+from repertory.model import Candidate, Entity, Filter, Hit, Kind, Principal, Ranking, SearchRequest, Status, Strategy
+from repertory.model.request import Fusion
+from repertory.search.fuse import fuse
+from repertory.search.lanes import Found
+from repertory.search.plan import plan
+from repertory.search.rank import rank
+from repertory.search.rescale import rescale
+from repertory.store import Reference
+from repertory.text.flatten import flatten
+from repertory.text.tokens import STOPWORDS, query_words
+
+
+def test_A01_query_tokens() -> None:
+    assert query_words("Find the Café's dashboard, filter by user and page") == ["find", "cafe", "dashboard", "filter", "user", "page"]
+    assert query_words("to be or at ax") == []
+    assert query_words("ax on S3", {"s3", "ax"}) == ["ax", "s3"]
+    for identifier in ("webSearch", "web_search", "web-search", "web.search"):
+        assert {"web", "search", identifier.lower()} <= set(query_words(identifier))
+    assert query_words("пошук документів") == ["пошук", "документів"]
+    assert {"東京", "天気"} <= set(query_words("東京の天気"))
+    assert not STOPWORDS & {"dashboard", "filter", "user", "page", "list", "get", "search", "file"}
+
+
+@pytest.mark.parametrize("name", ["S3", "AI", "Go", "C++", "Node.js"])
+async def test_A01_short_names_are_found(rep: Repertory, name: str) -> None:
+    texts = {"S3": "Copies to S3", "AI": "Trains AI models", "Go": "Builds Go programs", "C++": "Compiles C++", "Node.js": "Runs Node.js"}
+    await rep.put("tools", [tool(f"box/tool-{n}", text) for n, text in enumerate([*texts.values(), "Goes to it as it is, in a row"])])
+    for strategy in (Strategy.BM25, Strategy.KEYWORD, Strategy.HYBRID):
+        assert (await ask(rep, name, strategy=strategy)).results[0].entity.description == texts[name]
+
+
+def test_A02_embedded_texts() -> None:
+    offered = {"tools": [{"name": "list_events", "description": "Lists events"}]}
+    (of_server,) = project(server("calendar", "Meetings", tags=("time", "team"), metadata={"region": "eu"}, details=offered))
+    assert of_server.text == "calendar\nMeetings\nTags: time, team\nregion eu\nlist_events: Lists events"
+    skills = {"capabilities": {"streaming": True, "push": False}, "skills": [{"id": "x9", "name": "Plan", "description": "Plans trips"}]}
+    (of_agent,) = project(Entity(Kind.A2A_AGENT, "a", "Traveller", "Travels", ("trip",), details=skills))
+    assert of_agent.text == "Traveller\nTravels\nTags: trip\nCapabilities: streaming\nPlan: Plans trips"
+    about = {"author": "Ann", "version": "2", "body": "Do this, then that."}
+    (of_skill,) = project(Entity(Kind.SKILL, "s", "fill-forms", "Fills forms", metadata={"team": "ops"}, details=about))
+    assert of_skill.text == "fill-forms\nFills forms\nAnn\n2\nteam ops"
+    schema = {"type": "object", "properties": {"eventId": {"type": "string", "description": "Which event"}, "force": {}}}
+    details = {"server": "teamCalendar", "title": "Cancel", "input_schema": schema}
+    (of_tool,) = project(Entity(Kind.TOOL, "secret/path", "cancel_event", "Cancels", details=details))
+    assert of_tool.text == "team Calendar: cancel event\nCancel\nCancels\nevent Id: Which event\nforce"
+    everything = of_server.text + of_agent.text + of_skill.text + of_tool.text
+    assert not [never for never in ("secret/path", "x9", "string", "Do this") if never in everything]
+
+
+def test_A03_flatten() -> None:
+    assert flatten({"source": "agentcore-sync", "region": "us-east-1"}) == "source agentcore-sync region us-east-1"
+    assert flatten({"a": [1, {"b": {"c": None, "d": True}}], "e": ""}) == "a 1 b c d True e"
+    deep: object = "end"
+    for _ in range(5000):
+        deep = {"k": deep}
+    assert flatten(deep).endswith("k end")
+
+
+async def test_A04_keyword_boosts(rep: Repertory) -> None:
+    await rep.put(
+        "entries",
+        [
+            server("alpha", "beta", tags=("gamma",), metadata={"delta": "x"}, details={"tools": [{"name": "zeta"}, {"name": "zeta_two"}]}),
+            tool("other/spreadsheet", "Example of reading"),
+        ],
+    )
+
+    async def boost(query: str, entity_id: str = "server:alpha") -> float:
+        response = await ask(rep, query, strategy=Strategy.KEYWORD)
+        return next((r.evidence[0].score for r in response.results if r.entity.id == entity_id), 0.0)
+
+    assert await boost("alpha") == pytest.approx(5 + 3)
+    assert await boost("beta") == pytest.approx(2)
+    assert await boost("gamma") == pytest.approx(1.5)
+    assert await boost("delta") == pytest.approx(1)
+    assert await boost("zeta") == pytest.approx(2)  # two tools match
+    assert await boost("bet") == pytest.approx(2)  # a prefix at a word boundary
+    assert await boost("beta unknown") == pytest.approx(2 / 2)  # the share of the query's tokens
+    assert await boost("beta gamma") == pytest.approx((2 + 1.5) / 2)
+    assert await boost("read", "tool:other/spreadsheet") == pytest.approx(2)  # of "reading", not of "spreadsheet"
+    assert await boost("sheet", "tool:other/spreadsheet") == 0
+    assert await boost("Exa", "tool:other/spreadsheet") == pytest.approx(2)  # as a beginning of "Example" (A01 keeps three letters)
+    assert await boost("xample", "tool:other/spreadsheet") == 0
+
+
+async def test_A05_every_kind_has_its_own_top(rep: Repertory) -> None:
+    crowd = [tool(f"crowd/parcel{n}", "Tracks a parcel on its way to the customer") for n in range(120)]
+    await rep.put("entries", [*crowd, server("post", "Follows letters that were sent"), note("guide.md", "How to send a box abroad")])
+    response = await ask(rep, "track a parcel to the customer", strategy=Strategy.EMBEDDING, limit=50)
+    assert {result.entity.kind for result in response.results} >= {Kind.TOOL}
+    only_tools = await ask(rep, "track a parcel", strategy=Strategy.EMBEDDING, kinds=frozenset({Kind.MCP_SERVER}), limit=5)
+    assert ids(only_tools) == ["server:post"]
+    lanes = (await ask(rep, "track a parcel to the customer", limit=10)).lanes or {}
+    assert lanes[VECTOR] == 50 + 1 + 1  # the crowd's best fifty, and both small kinds in full
+
+
+def _found(fusion: Fusion, *rankings: Ranking) -> Found:
+    planned = plan(SearchRequest("x", fusion=fusion), Filter(), strategy=Strategy.HYBRID, fusion=Fusion.LINEAR)
+    return Found(planned, rankings, {ranking.lane: dict(ranking.hits) for ranking in rankings}, frozenset())
+
+
+def test_A06_reciprocal_rank_fusion() -> None:
+    found = _found(Fusion.RRF, Ranking(BM25, (Hit(1, 9.0), Hit(2, 3.0))), Ranking(VECTOR, (Hit(1, 0.8), Hit(3, 0.7))))
+    scores = {number: sum(e.contribution for e in evidence) for number, evidence in fuse(found).items()}
+    assert scores == {1: pytest.approx(2 / 61), 2: pytest.approx(1 / 62), 3: pytest.approx(1 / 62)}
+    references = {n: Reference(f"doc{9 - n}", f"doc{9 - n}", Kind.TOOL) for n in (1, 2, 3)}
+    assert [c.number for c in rank(fuse(found), references, frozenset())] == [1, 2, 3]  # 2 before 3: the higher lane score
+    tie = _found(Fusion.RRF, Ranking(BM25, (Hit(2, 1.0),)), Ranking(VECTOR, (Hit(3, 1.0),)))
+    assert [c.document_id for c in rank(fuse(tie), references, frozenset())] == ["doc6", "doc7"]  # then the id
+
+
+async def test_A07_nothing_is_filtered_after_the_cut(rep: Repertory) -> None:
+    hidden = [tool(f"old/send{n}", "Sends a message to a person", status=Status.DEPRECATED) for n in range(200)]
+    await rep.put("entries", [*hidden, *(tool(f"new/send{n}", "Sends a message") for n in range(10))])
+    for strategy in (Strategy.HYBRID, Strategy.BM25, Strategy.KEYWORD, Strategy.EMBEDDING):
+        found = ids(await ask(rep, "send a message to a person", strategy=strategy, limit=10))
+        assert len(found) == 10
+        assert all(entity_id.startswith("tool:new/") for entity_id in found)
+
+
+def test_A09_rescale() -> None:
+    def shown(*scores: float) -> list[float]:
+        ranked = [Candidate(n, f"d{n}", f"e{n}", Kind.TOOL, score, ()) for n, score in enumerate(scores)]
+        return [candidate.score for candidate in rescale(ranked, "min_max")]
+
+    assert shown(0.03, 0.02, 0.01) == [1.0, pytest.approx(0.5)]  # the last is 0 and under the floor
+    assert shown(0.5) == [1.0]
+    assert shown(0.5, 0.5, 0.5) == [1.0, 1.0, 1.0]
+    assert shown() == []
+    assert shown(1.0, 0.2, 0.19, 0.0) == [1.0, pytest.approx(0.2)]
+
+
+@pytest.mark.parametrize("strategy", list(Strategy))
+async def test_A13_status(rep: Repertory, strategy: Strategy) -> None:
+    states = {status: tool(f"box/{status}_pump", "Pumps water", status=status) for status in Status}
+    virtual = Entity(Kind.VIRTUAL_SERVER, "pumps", "pump_house", "Pumps water", status=Status.DRAFT)
+    off = tool("box/broken_pump", "Pumps water", enabled=False)
+    await rep.put("entries", [*states.values(), virtual, off])
+
+    async def found(**flags: bool) -> set[str]:
+        return set(ids(await ask(rep, "pump", strategy=strategy, **flags)))
+
+    usual = {states[Status.ACTIVE].id, states[Status.BETA].id, virtual.id}
+    assert await found() == usual
+    assert await found(include_deprecated=True) == usual | {states[Status.DEPRECATED].id}
+    assert await found(include_draft=True) == usual | {states[Status.DRAFT].id}
+    assert await found(include_disabled=True) == usual | {off.id}
+
+
+@pytest.mark.parametrize("strategy", list(Strategy))
+async def test_A14_a_change_is_found_at_once(rep: Repertory, strategy: Strategy) -> None:
+    stays = tool("box/lamp", "Lights a room")
+    await rep.put("entries", [tool("box/gadget", "Waters the orchids"), stays])
+    await rep.put("entries", [tool("box/gadget", "Sharpens pencils"), stays])
+    assert ids(await ask(rep, "sharpen", strategy=strategy))[:1] == (["tool:box/gadget"] if strategy is not Strategy.REGEX else [])
+    assert "Waters" not in str((await ask(rep, "orchids", strategy=strategy)).as_json())
+    if strategy in (Strategy.BM25, Strategy.KEYWORD, Strategy.REGEX):
+        assert ids(await ask(rep, "orchids", strategy=strategy)) == []
+    await rep.put("entries", [tool("box/gadget", "Sharpens pencils", status=Status.DRAFT), stays])
+    assert "tool:box/gadget" not in ids(await ask(rep, "sharpens pencils", strategy=strategy))
+    await rep.put("entries", [stays])
+    assert "tool:box/gadget" not in ids(await ask(rep, "sharpens pencils", strategy=strategy, include_draft=True))
+    assert await rep.check() == []
+
+
+async def test_A15_without_a_query_vector_words_answer(tmp_path: Path) -> None:
+    async with repertory.open(tmp_path, embedder="none") as rep:
+        await rep.put("entries", [server("alpha", "beta", details={"tools": [{"name": "alpha_tool"}]}), tool("box/other", "beta")])
+        response = await ask(rep, "alpha")
+        assert response.mode == "lexical-only"
+        assert response.strategy == "hybrid"
+        assert [d.code for d in response.diagnostics] == ["no_query_vector"]
+        assert response.results[0].score == pytest.approx((5 + 3 + 1) / 13.5, abs=1e-4)
+
+
+async def test_A15_a_broken_model_is_tried_again(tmp_path: Path) -> None:
+    broken = {"embedder": "openai", "embedder_url": "http://127.0.0.1:9/v1", "embedder_dimensions": 8, "embedder_pause": 0.0}
+    async with repertory.open(tmp_path, **broken) as rep:
+        report = await rep.put("entries", [tool("box/lamp", "Lights a room")])
+        assert (report.embedded, report.waiting) == (0, 1)
+        for _ in range(2):
+            response = await ask(rep, "light")
+            assert ids(response) == ["tool:box/lamp"]
+            assert response.mode == "lexical-only"
+    async with repertory.open(tmp_path) as rep:  # the model is back: what waited is embedded
+        assert await rep.embed() == 1
+        assert (await ask(rep, "light")).mode == "hybrid"
+
+
+async def test_A16_documents_without_a_vector_stay_discoverable(tmp_path: Path) -> None:
+    async with repertory.open(tmp_path) as rep:
+        await rep.put("first", [tool("box/lamp", "Lights a room")])
+        rep._embedder, embedder = None, rep._embedder  # the model is away while the second source comes in
+        await rep.put("second", [tool("box/torch", "Lights a room without a cable")])
+        rep._embedder = embedder
+        response = await ask(rep, "light a room")
+        assert response.mode == "hybrid"
+        assert set(ids(response)) == {"tool:box/lamp", "tool:box/torch"}
+
+
+async def test_A17_one_line_per_search_without_its_text(rep: Repertory, caplog: pytest.LogCaptureFixture) -> None:
+    await rep.put("entries", [tool("box/lamp", "Lights a room")])
+    with caplog.at_level(logging.DEBUG, "repertory.search"):
+        await ask(rep, "confidential lamp")
+    (line,) = [record.getMessage() for record in caplog.records if record.name.startswith("repertory.search")]
+    assert "bm25" in line
+    assert "vector" in line
+    assert "confidential" not in line
+
+
+@pytest.mark.parametrize("strategy", list(Strategy))
+async def test_A18_visibility_is_part_of_the_filter(rep: Repertory, strategy: Strategy) -> None:
+    await rep.put("entries", [tool("hr/pay", "Pays wages", audience=frozenset({"hr"})), tool("all/pay_bill", "Pays a bill")])
+    request = SearchRequest("pay", strategy=strategy)
+    anyone, hr = Principal.anyone(), Principal("ann", frozenset({"hr", "public"}))
+    assert ids(await rep.search(request, anyone)) == ["tool:all/pay_bill"]
+    assert set(ids(await rep.search(request, hr))) == {"tool:all/pay_bill", "tool:hr/pay"}
+    assert [entity.id for entity in (await rep.entries(principal=anyone))[0]] == ["tool:all/pay_bill"]
+    with pytest.raises(repertory.RepertoryError, match="no entry"):
+        await rep.show("tool:hr/pay", anyone)

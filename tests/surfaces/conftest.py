@@ -1,0 +1,52 @@
+"""What do the tests of the surfaces share?"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx2
+import pytest
+
+from tests.conftest import EXAMPLES
+from tests.surfaces.programs import Ran, Served, run_in_terminal, serving
+
+
+class Added(NamedTuple):
+    """A catalog, and what the command that filled it said."""
+
+    catalog: Path
+    ran: Ran
+
+
+@pytest.fixture(scope="session")
+def added(tmp_path_factory: pytest.TempPathFactory) -> Added:
+    """The example catalog as `repertory add` makes it."""
+    catalog = tmp_path_factory.mktemp("surfaces") / "catalog"
+    ran = run_in_terminal("add", EXAMPLES, catalog=catalog)
+    assert ran.code == 0, ran.err
+    return Added(catalog, ran)
+
+
+@pytest.fixture(scope="session")
+def catalog(added: Added) -> Path:
+    """The example catalog; nobody has it open."""
+    return added.catalog
+
+
+@pytest.fixture(scope="session")
+def served(catalog: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server over a copy of the example catalog."""
+    copy = tmp_path_factory.mktemp("served") / "catalog"
+    shutil.copytree(catalog, copy)
+    with serving(copy) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def http(served: Served) -> Iterator[httpx2.Client]:
+    """A client of the server that shows no token."""
+    with httpx2.Client(base_url=served.url, timeout=30, trust_env=False) as client:
+        yield client
