@@ -135,7 +135,7 @@ async def test_A07_nothing_is_filtered_after_the_cut(rep: Repertory) -> None:
 def test_A09_rescale() -> None:
     def shown(*scores: float) -> list[float]:
         ranked = [Candidate(n, f"d{n}", f"e{n}", Kind.TOOL, score, ()) for n, score in enumerate(scores)]
-        return [candidate.score for candidate in rescale(ranked, "min_max")]
+        return [candidate.score for candidate in rescale(ranked, "min_max", 10)]
 
     assert shown(0.03, 0.02, 0.01) == [1.0, pytest.approx(0.5)]  # the last is 0 and under the floor
     assert shown(0.5) == [1.0]

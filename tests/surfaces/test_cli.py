@@ -16,12 +16,17 @@ from rich.cells import cell_len
 
 from tests.conftest import EXAMPLES
 from tests.surfaces.conftest import Added
-from tests.surfaces.programs import run
+from tests.surfaces.programs import Ran, run
 
 MEETING = "schedule a meeting"
 RESULT = {"id", "kind", "path", "name", "description", "tags", "score", "document_id", "anchor", "excerpt"}
 ANSWER = {"results", "totals", "strategy", "search_mode", "revision", "took_ms", "diagnostics"}
 NO_MODEL = {"REPERTORY_EMBEDDER": "none"}
+
+
+def too_wide(ran: Ran) -> list[str]:
+    """The lines that do not fit 60 columns."""
+    return [line for line in (ran.out + ran.err).splitlines() if cell_len(line) > 60]
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +36,18 @@ def entries(catalog: Path) -> list[dict[str, Any]]:
     assert answer["total"] == len(answer["entries"])
     listed: list[dict[str, Any]] = answer["entries"]
     return listed
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Added:
+    """Two servers with a tool of the same name, beside a file that cannot be read."""
+    folder = tmp_path_factory.mktemp("odd")
+    for server in ("north", "south"):
+        tools = [{"name": "open_gate", "description": f"Open the {server} gate."}]
+        (folder / f"{server}.json").write_text(json.dumps({"server": {"name": server}, "tools": tools}))
+    (folder / "broken.json").write_text('{"tools": [{"name": "shut_gate"')
+    catalog = tmp_path_factory.mktemp("catalog")
+    return Added(catalog, run("add", folder, catalog=catalog, **NO_MODEL))
 
 
 # add
@@ -61,16 +78,11 @@ def test_adding_what_is_not_there_names_it(tmp_path: Path) -> None:
     assert str(tmp_path / "nowhere") in ran.err
 
 
-def test_what_cannot_be_read_is_named_and_the_rest_comes_in(tmp_path: Path) -> None:
-    folder = tmp_path / "mixed"
-    folder.mkdir()
-    (folder / "good.json").write_text(json.dumps({"tools": [{"name": "weigh_parcel", "description": "Weigh a parcel."}]}))
-    (folder / "bad.json").write_text('{"tools": [{"name": "broken"')
-    ran = run("add", folder, catalog=tmp_path / "catalog", **NO_MODEL)
-    assert ran.code == 0
-    assert "1 added" in ran.out
-    assert "bad.json" in ran.err
-    assert "bad.json" not in ran.out
+def test_what_cannot_be_read_is_named_and_the_rest_comes_in(odd: Added) -> None:
+    assert odd.ran.code == 0
+    assert "4 added" in odd.ran.out
+    assert "broken.json" in odd.ran.err
+    assert "broken.json" not in odd.ran.out
 
 
 # search
@@ -84,8 +96,11 @@ def test_search_puts_the_right_entry_first(catalog: Path) -> None:
     assert re.fullmatch(r"10 results · hybrid · [\d.]+ ms\n", ran.err)
 
 
-def test_search_json_has_the_documented_shape_and_nothing_beside_it(catalog: Path) -> None:
-    answer = run("search", MEETING, "--json", catalog=catalog).answer
+def test_search_json_has_the_documented_shape_and_the_log_is_elsewhere(catalog: Path) -> None:
+    ran = run("search", MEETING, "--json", catalog=catalog, REPERTORY_LOG_LEVEL="debug")
+    assert " DEBUG " in ran.err
+    assert MEETING not in ran.err  # log_queries is off
+    answer = ran.answer
     assert set(answer) == ANSWER
     assert all(set(result) == RESULT for result in answer["results"])
     assert answer["results"][0]["id"] == "tool:calendar/create_event"
@@ -96,22 +111,21 @@ def test_search_json_has_the_documented_shape_and_nothing_beside_it(catalog: Pat
     assert scores == sorted(scores, reverse=True)
 
 
-def test_kinds_and_limit_narrow_a_search(catalog: Path) -> None:
-    answer = run("search", "late parcel", "--kind", "skill", "-k", "a2a_agent", "--limit", "3", "--json", catalog=catalog).answer
-    assert len(answer["results"]) == 3
-    assert {result["kind"] for result in answer["results"]} == {"skill", "a2a_agent"}
-
-
-def test_every_tag_must_be_there(catalog: Path) -> None:
-    answer = run("search", MEETING, "--tag", "scheduling", "-t", "rooms", "--json", catalog=catalog).answer
-    assert answer["results"]
-    assert all({"scheduling", "rooms"} <= set(result["tags"]) for result in answer["results"])
+def test_kinds_tags_and_limit_narrow_a_search(catalog: Path) -> None:
+    ran = run(
+        "search", MEETING, "-k", "tool", "--kind", "skill", "-t", "scheduling", "--tag", "rooms", "-n", "3", "--json", catalog=catalog
+    )
+    results = ran.answer["results"]
+    assert len(results) == 3
+    assert {result["kind"] for result in results} == {"tool"}  # the server has the tags, too
+    assert all({"scheduling", "rooms"} <= set(result["tags"]) for result in results)
 
 
 def test_explain_says_which_lanes_spoke(catalog: Path) -> None:
-    ran = run("search", MEETING, "--explain", "-n", "1", catalog=catalog)
+    ran = run("search", MEETING, "--explain", "-n", "3", catalog=catalog, COLUMNS="60")
     assert re.search(r"bm25 +rank 1 +score [\d.]+ +adds [\d.]+", ran.out)
     assert re.search(r"vector +rank 1 +score [\d.]+ +adds [\d.]+", ran.out)
+    assert too_wide(ran) == []
 
 
 def test_a_pattern_that_does_not_compile_is_shown_with_the_reason(catalog: Path) -> None:
@@ -126,7 +140,6 @@ def test_a_pattern_that_does_not_compile_is_shown_with_the_reason(catalog: Path)
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["search", "", "-n", "1"], "query"),
         (["search", "x", "--limit", "51"], "--limit"),
         (["search", "x", "--kind", "teapot"], "teapot"),
     ],
@@ -177,14 +190,8 @@ def test_showing_what_is_not_there_says_where_to_look(catalog: Path) -> None:
     assert "repertory list" in ran.err
 
 
-def test_a_name_that_two_entries_have_lists_both(tmp_path: Path) -> None:
-    folder = tmp_path / "twice"
-    folder.mkdir()
-    for server in ("north", "south"):
-        tools = [{"name": "open_gate", "description": f"Open the {server} gate."}]
-        (folder / f"{server}.json").write_text(json.dumps({"server": {"name": server}, "tools": tools}))
-    run("add", folder, catalog=tmp_path / "catalog", **NO_MODEL)
-    ran = run("show", "open_gate", catalog=tmp_path / "catalog", **NO_MODEL)
+def test_a_name_that_two_entries_have_lists_both(odd: Added) -> None:
+    ran = run("show", "open_gate", catalog=odd.catalog, **NO_MODEL)
     assert ran.code == 2
     assert "tool:north/open_gate" in ran.err
     assert "tool:south/open_gate" in ran.err
@@ -228,7 +235,6 @@ def test_doctor_says_when_the_model_does_not_answer_and_keeps_the_key(tmp_path: 
     [
         ({"REPERTORY_NOPE": "1"}, ["nope", "environment", "ef_search"]),
         ({"REPERTORY_PORT": "many"}, ["port", "environment", "integer"]),
-        ({"REPERTORY_CONFIG": "/nowhere/repertory.toml"}, ["REPERTORY_CONFIG", "/nowhere/repertory.toml"]),
     ],
 )
 def test_a_wrong_setting_is_named_with_its_origin(tmp_path: Path, settings: dict[str, str], named: list[str]) -> None:
@@ -236,13 +242,6 @@ def test_a_wrong_setting_is_named_with_its_origin(tmp_path: Path, settings: dict
     assert ran.code == 2
     assert ran.out == ""
     assert [word for word in named if word not in ran.err] == []
-
-
-def test_a_settings_file_is_read_where_the_command_starts(tmp_path: Path) -> None:
-    file = tmp_path / "repertory.toml"
-    file.write_text(f'catalog = "{tmp_path / "elsewhere"}"\nembedder = "none"\n')
-    findings = run("doctor", "--json", REPERTORY_CONFIG=str(file)).answer
-    assert findings["settings"]["catalog"] == {"value": str(tmp_path / "elsewhere"), "origin": str(file)}
 
 
 # the program itself
@@ -279,25 +278,9 @@ print(sorted({"onnxruntime", "qdrant_edge", "tokenizers", "sqlalchemy", "fastapi
     assert done.stderr == "[]\n"
 
 
-def test_logs_go_to_stderr_and_leave_queries_out(catalog: Path) -> None:
-    ran = run("search", "confidential merger", "--json", catalog=catalog, REPERTORY_LOG_LEVEL="debug")
-    assert set(ran.answer) == ANSWER
-    assert " DEBUG " in ran.err
-    assert "merger" not in ran.err
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["list", "-n", "1000"],
-        ["search", MEETING, "--explain"],
-        ["show", "doc:catalog/notes/glossary.md"],
-        ["doctor"],
-    ],
-    ids=" ".join,
-)
+@pytest.mark.parametrize("arguments", [["list", "-n", "1000"], ["show", "doc:catalog/notes/glossary.md"], ["doctor"]], ids=" ".join)
 def test_output_fits_a_narrow_terminal(catalog: Path, arguments: list[str]) -> None:
     ran = run(*arguments, catalog=catalog, COLUMNS="60")
     assert ran.code == 0
     assert ran.out.count("\n") > 5
-    assert [line for line in (ran.out + ran.err).splitlines() if cell_len(line) > 60] == []
+    assert too_wide(ran) == []

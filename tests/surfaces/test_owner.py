@@ -12,6 +12,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,11 +53,13 @@ def beside(catalog: Path, tmp_path_factory: pytest.TempPathFactory) -> Beside:
     shutil.copytree(catalog, copy)
     with serving(copy, **LOUD) as server:
         mode = stat.S_IMODE((copy / "owner.json").stat().st_mode)
-        served = {name: run(*command, catalog=copy, **LOUD) for name, command in COMMANDS.items()}
-        served |= {name: run(*command, catalog=copy, **LOUD) for name, (command, _, _) in FAILURES.items()}
+        at_once = {name: command for name, command in COMMANDS.items() if name != "doctor"}
+        at_once |= {name: command for name, (command, _, _) in FAILURES.items()}
+        with ThreadPoolExecutor(2) as several:
+            served = dict(zip(at_once, several.map(lambda command: run(*command, catalog=copy, **LOUD), at_once.values()), strict=True))
+        served["doctor"] = run(*COMMANDS["doctor"], catalog=copy, **LOUD)  # it tells when add read the source
         said = server.said
-    # Backwards, because doctor tells when add last read the source.
-    alone = {name: run(*COMMANDS[name], catalog=copy, **LOUD) for name in reversed(COMMANDS)}
+    alone = {name: run(*COMMANDS[name], catalog=copy, **LOUD) for name in reversed(COMMANDS)}  # doctor before add
     return Beside(served, alone, server.token, said, mode)
 
 

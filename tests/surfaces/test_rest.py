@@ -233,11 +233,10 @@ def test_the_openapi_document_describes_what_is_public(http: httpx2.Client) -> N
     assert (body["properties"]["limit"]["minimum"], body["properties"]["limit"]["maximum"]) == (1, 50)
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "example.org"])  # noqa: S104 - that this is refused is the point
-def test_serving_to_other_machines_is_refused(tmp_path: Path, host: str) -> None:
-    ran = run("serve", "--host", host, "--port", "0", catalog=tmp_path)
+def test_serving_to_other_machines_is_refused(tmp_path: Path) -> None:
+    ran = run("serve", "--host", "0.0.0.0", "--port", "0", catalog=tmp_path)  # noqa: S104 - that this is refused is the point
     assert ran.code == 2
-    assert repr(host) in ran.err
+    assert "'0.0.0.0'" in ran.err
     assert "loopback" in ran.err
 
 

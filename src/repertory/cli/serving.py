@@ -43,6 +43,7 @@ def _bind(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        listener.listen()  # from here on a caller waits instead of being refused
     except OSError as error:
         listener.close()
         raise CatalogError(f"Cannot serve at {host}:{port}: {error.strerror}. Choose another port with --port.") from error

@@ -35,23 +35,26 @@ class Found:
     exact: frozenset[int]  # found by their own name
 
 
-async def run(plan: SearchPlan, query: Query, scope: Scope, index: Index, store: Store, embedder: Embedder | None) -> Found:
-    """Run the lanes of a plan; without a query vector, those of the lexical plan that stands in for it."""
-    if REGEX in plan.lanes:
-        hits, named = await offload(pattern.scan, store, query.text, plan.filter, plan.depth)
-        return Found(plan, (Ranking(REGEX, hits),), {REGEX: dict(hits)}, named)
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What could be done while the query was being embedded, and its vector."""
+
+    plan: SearchPlan
+    hits: Mapping[str, tuple[Hit, ...]]
+    vector: Vector | None
+
+
+async def start(plan: SearchPlan, query: Query, scope: Scope, index: Index, embedder: Embedder | None) -> Head:
+    """Embed the query if the plan wants a vector, and run the lexical lanes meanwhile. Without one, the lexical plan stands in."""
     if VECTOR not in plan.lanes:
-        return await offload(_search, plan, query, scope, index, {}, None)
-    lexical, vector = await asyncio.gather(
-        offload(index.search, _lexical_queries(plan, query), scope),
-        _embed(embedder, query.text),
-    )
-    if isinstance(vector, str):
-        if plan.strategy is Strategy.EMBEDDING:
-            raise VectorsUnavailable(f"This search needs vectors: {vector} Use another strategy, such as bm25, or try again later.")
-        return await offload(_search, plan.without_vector(vector), query, scope, index, {}, None)
-    lanes = [asked.lane for asked in _lexical_queries(plan, query)]
-    return await offload(_search, plan, query, scope, index, dict(zip(lanes, lexical, strict=True)), vector)
+        return Head(plan, {}, None)
+    asked = _lexical_queries(plan, query)
+    hits, vector = await asyncio.gather(offload(index.search, asked, scope), _embed(embedder, query.text))
+    if not isinstance(vector, str):
+        return Head(plan, dict(zip((one.lane for one in asked), hits, strict=True)), vector)
+    if plan.strategy is Strategy.EMBEDDING:
+        raise VectorsUnavailable(f"This search needs vectors: {vector} Use another strategy, such as bm25, or try again later.")
+    return Head(plan.without_vector(vector), {}, None)
 
 
 async def _embed(embedder: Embedder | None, text: str) -> Vector | str:
@@ -72,22 +75,16 @@ def _lexical_queries(plan: SearchPlan, query: Query) -> list[LaneQuery]:
     return queries
 
 
-def _search(
-    plan: SearchPlan,
-    query: Query,
-    scope: Scope,
-    index: Index,
-    found: Mapping[str, tuple[Hit, ...]],
-    vector: Vector | None,
-) -> Found:
+def run(head: Head, query: Query, scope: Scope, index: Index, store: Store) -> Found:
     """The lanes that have not run yet, then the scores that are missing."""
-    waiting = [asked for asked in _lexical_queries(plan, query) if asked.lane not in found]
+    plan, vector = head.plan, head.vector
+    if REGEX in plan.lanes:
+        matches, named = pattern.scan(store, query.text, plan.filter, plan.depth)
+        return Found(plan, (Ranking(REGEX, matches),), {REGEX: dict(matches)}, named)
+    waiting = [asked for asked in _lexical_queries(plan, query) if asked.lane not in head.hits]
     if vector is not None:
         waiting.append(LaneQuery(VECTOR, vector, plan.depth))
-    hits = {
-        **found,
-        **dict(zip((q.lane for q in waiting), index.search(waiting, scope) if waiting else [], strict=True)),
-    }
+    hits = {**head.hits, **dict(zip((asked.lane for asked in waiting), index.search(waiting, scope), strict=True))}
     exact = frozenset(number for number, _ in hits.pop(EXACT, ()))
     if exact:  # an exact name is an answer even where no lane had it among its best
         waiting = [LaneQuery(lane, _probe(lane, query, vector), len(exact), exact) for lane in hits]
@@ -106,7 +103,7 @@ def _fill(scores: dict[str, dict[int, float]], query: Query, vector: Vector | No
         missing = every - known.keys()
         if missing:
             asked.append(LaneQuery(lane, _probe(lane, query, vector), len(missing), missing))
-    for lane_query, hits in zip(asked, index.search(asked, scope) if asked else [], strict=True):
+    for lane_query, hits in zip(asked, index.search(asked, scope), strict=True):
         scores[lane_query.lane].update(hits)
 
 

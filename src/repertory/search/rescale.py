@@ -13,11 +13,11 @@ from repertory.model import Candidate
 FLOOR = 0.2  # A09: below it a result says nothing
 
 
-def rescale(candidates: Sequence[Candidate], how: str) -> list[Candidate]:
-    """The same ranking with scores to show; min-max drops what is under the floor."""
-    scores = RESCALES[how]([candidate.score for candidate in candidates])
-    shown = [replace(c, score=min(1.0, max(0.0, score))) for c, score in zip(candidates, scores, strict=True)]
-    return [candidate for candidate in shown if candidate.score >= FLOOR] if how == "min_max" else shown
+def rescale(candidates: Sequence[Candidate], how: str, limit: int) -> list[Candidate]:
+    """The first of the ranking with scores to show; the whole of it sets the scale. Min-max drops what is under the floor."""
+    scores = RESCALES[how]([candidate.score for candidate in candidates])[:limit]
+    floor = FLOOR if how == "min_max" else 0.0
+    return [replace(c, score=min(1.0, max(0.0, s))) for c, s in zip(candidates[:limit], scores, strict=True) if s >= floor]
 
 
 def _min_max(scores: list[float]) -> list[float]:
