@@ -24,10 +24,10 @@ from repertory.ingest.embed import embed_pending
 from repertory.ingest.run import IngestReport, Progress, ingest, ingest_path
 from repertory.model import Entity, Filter, Principal, SearchRequest, SearchResponse
 from repertory.offload import offload
+from repertory.owner import Ownership
 from repertory.search.engine import Engine
 from repertory.settings import Settings
 from repertory.store import Edge, SourceRecord, Store
-from repertory.store.owner import Ownership
 
 RETRY_EMBEDDING = 30.0  # seconds between attempts of a serving process to embed what waits
 
@@ -116,6 +116,7 @@ class Repertory:
     async def _embedded(self, report: IngestReport, progress: Progress) -> IngestReport:
         report.embedded = await self.embed(progress)
         report.waiting = await self.waiting()
+        report.revision = self._sync.snapshot.revision
         return report
 
     async def embed(self, progress: Progress = lambda *_: None) -> int:
@@ -130,6 +131,9 @@ class Repertory:
 
     async def keep_embedding(self) -> None:
         """Embed what waits, again and again: a serving process runs this behind the requests."""
+        if self._embedder is not None:
+            with contextlib.suppress(EmbedderError):
+                await self._embedder.embed_query("warm up")  # C08: the first visitor should not wait for the model to load
         while True:
             if await self.waiting():
                 await self.embed()

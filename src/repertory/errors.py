@@ -4,6 +4,7 @@
       InvalidRequest        the caller asked for something that cannot be asked
         InvalidPattern      a regular expression that does not compile
       NotFound              no such entry
+      Forbidden             the caller may not do this
       SourceError           a file or folder that cannot be read as what it should be
       CatalogError          the catalog directory cannot be used
         CatalogBusy         another process owns it
@@ -38,6 +39,10 @@ class InvalidPattern(InvalidRequest):
 
 class NotFound(RepertoryError):
     code = "not_found"
+
+
+class Forbidden(RepertoryError):
+    code = "forbidden"
 
 
 class SourceError(RepertoryError):

@@ -86,9 +86,10 @@ def load(arguments: Mapping[str, Any] | None = None, environment: Mapping[str, s
     try:
         return Settings(**values), origins
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
+        first = error.errors(include_url=False)[0]
         name = str(first["loc"][0]) if first["loc"] else "embedder_dimensions"
-        raise SettingsError(f"Setting {name!r} (from {origins[name]}): {first['msg'].removeprefix('Value error, ')}.") from None
+        value = "" if name == "embedder_key" or not first["loc"] else f" = {first['input']!r}"
+        raise SettingsError(f"Setting {name!r}{value} (from {origins[name]}): {first['msg'].removeprefix('Value error, ')}.") from None
 
 
 def _from_file(path: Path, *, required: bool) -> dict[str, Any]:
@@ -107,6 +108,6 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, str]:
     prefixed = {
         name.removeprefix(PREFIX).lower(): value
         for name, value in environment.items()
-        if name.startswith(PREFIX) and name not in NOT_SETTINGS
+        if name.startswith(PREFIX) and name not in NOT_SETTINGS and value  # empty means: not set
     }
     return named | prefixed

@@ -119,7 +119,7 @@ def test_points_come_back_as_they_were_put(index: Index) -> None:
 
 
 def test_what_was_checkpointed_is_there_after_opening_again(opener: Opener, index: Index) -> None:
-    standing = Standing(FORMAT, 42, "some-model", 3, {"tool": 16.0})
+    standing = Standing(FORMAT, 42, "some-model", 3, 16.0)
     index.checkpoint(standing)
     index.close()
     again = opener()

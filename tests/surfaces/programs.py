@@ -81,15 +81,19 @@ def run(*arguments: str | Path, catalog: Path | None = None, **settings: str) ->
 def run_in_terminal(*arguments: str | Path, catalog: Path | None = None, **settings: str) -> Ran:
     """The same with stderr on a terminal, where progress is drawn, and stdout in a pipe."""
     master, terminal = pty.openpty()
-    with tempfile.TemporaryFile() as out:
-        process = subprocess.Popen(
+    shown = b""
+    with (
+        tempfile.TemporaryDirectory() as elsewhere,
+        tempfile.TemporaryFile() as out,
+        subprocess.Popen(
             _command(arguments, catalog),
             env=_environment({"TERM": "xterm", **settings}),
+            cwd=elsewhere,
             stdout=out,
             stderr=terminal,
-        )
+        ) as process,
+    ):
         os.close(terminal)
-        shown = b""
         with contextlib.suppress(OSError):  # how Linux says that nobody has the terminal open any more
             while piece := os.read(master, 4096):
                 shown += piece

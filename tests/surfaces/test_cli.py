@@ -54,7 +54,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Added:
 
 
 def test_add_says_how_much_came_in(added: Added, entries: list[dict[str, Any]]) -> None:
-    came = re.fullmatch(r"catalog: (\d+) added; \d+ texts embedded\. Revision \d+\.\n", added.ran.out)
+    came = re.fullmatch(r"catalog: (\d+) added\.\n", added.ran.out)
     assert came, added.ran.out
     assert int(came[1]) == len(entries)
 
@@ -68,7 +68,7 @@ def test_progress_is_drawn_on_stderr(added: Added) -> None:
 def test_a_second_add_changes_nothing(catalog: Path, entries: list[dict[str, Any]]) -> None:
     ran = run("add", EXAMPLES, catalog=catalog)
     assert ran.code == 0
-    assert re.fullmatch(rf"catalog: {len(entries)} unchanged\. Revision \d+\.\n", ran.out), ran.out
+    assert re.fullmatch(rf"catalog: {len(entries)} unchanged\.\n", ran.out), ran.out
 
 
 def test_adding_what_is_not_there_names_it(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_show_prints_the_whole_entry(catalog: Path) -> None:
     ran = run("show", "tool:calendar/create_event", catalog=catalog)
     assert ran.code == 0
     assert ran.out.splitlines()[0] == "create_event  tool"
-    assert "tool:calendar/create_event part_of server:calendar" in ran.out
+    assert ran.out.count("server:calendar") == 1  # though both sides declare the edge
     assert "attendees" in ran.out  # of its input schema
 
 
@@ -278,9 +278,46 @@ print(sorted({"onnxruntime", "qdrant_edge", "tokenizers", "sqlalchemy", "fastapi
     assert done.stderr == "[]\n"
 
 
-@pytest.mark.parametrize("arguments", [["list", "-n", "1000"], ["show", "doc:catalog/notes/glossary.md"], ["doctor"]], ids=" ".join)
+@pytest.mark.parametrize("arguments", [["show", "doc:catalog/notes/glossary.md"], ["doctor"]], ids=" ".join)
 def test_output_fits_a_narrow_terminal(catalog: Path, arguments: list[str]) -> None:
     ran = run(*arguments, catalog=catalog, COLUMNS="60")
     assert ran.code == 0
     assert ran.out.count("\n") > 5
     assert too_wide(ran) == []
+
+
+def test_a_narrow_list_cuts_no_id(catalog: Path, entries: list[dict[str, Any]]) -> None:
+    ran = run("list", "-n", "1000", catalog=catalog, COLUMNS="60")
+    assert too_wide(ran) == []
+    heading, *rows, _ = ran.out.splitlines()
+    begin, end = heading.index("id"), heading.index("description")
+    ids: list[str] = []
+    for row in rows:
+        if row[:begin].strip():  # a kind opens an entry; lines without one go on with its id
+            ids.append("")
+        ids[-1] += row[begin:end].strip()
+    assert ids == [entry["id"] for entry in entries]
+
+
+def test_escape_sequences_of_an_entry_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    hostile = {"name": "lamp", "description": "\x1b[2J\x1b]0;owned\x07 Lights", "inputSchema": {}}
+    (tmp_path / "tools.json").write_text(json.dumps({"tools": [hostile]}))
+    catalog = tmp_path / "catalog"
+    run("add", tmp_path / "tools.json", catalog=catalog, REPERTORY_EMBEDDER="none")
+    for command in (["search", "lamp"], ["list"], ["show", "lamp"]):
+        ran = run(*command, catalog=catalog, REPERTORY_EMBEDDER="none")
+        assert ran.code == 0
+        assert "Lights" in ran.out
+        assert "\x1b" not in ran.out + ran.err
+
+
+def test_a_kind_has_the_word_that_we_print(catalog: Path) -> None:
+    kinds = {entry["kind"] for entry in run("list", "-k", "agent", "-k", "server", "--json", catalog=catalog).answer["entries"]}
+    assert kinds == {"a2a_agent", "mcp_server"}
+    ran = run("list", "--kind", "teapot", catalog=catalog)
+    assert ran.code == 2
+    assert "teapot" in ran.err
+
+
+def test_a_page_beyond_the_end_says_how_many_there_are(catalog: Path) -> None:
+    assert run("list", "--offset", "5000", catalog=catalog).out.startswith("There are only 127 entries.")

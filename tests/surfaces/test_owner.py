@@ -143,3 +143,41 @@ def test_the_note_of_a_killed_server_does_not_disturb(tmp_path: Path) -> None:
 def _lasting(answer: dict[str, Any]) -> dict[str, Any]:
     """The answer without what differs from one time to the next."""
     return {name: value for name, value in answer.items() if name != "took_ms"}
+
+
+def test_the_note_of_a_killed_server_does_not_lead_to_another_catalog(tmp_path: Path) -> None:
+    mine, other = tmp_path / "mine", tmp_path / "other"
+    with serving(other, REPERTORY_EMBEDDER="none") as server:
+        mine.mkdir()
+        stale = {"pid": 1, "url": server.url, "token": "of the server that had this port before"}
+        (mine / "owner.json").write_text(json.dumps(stale))
+        tool_file = tmp_path / "tools.json"
+        tool_file.write_text(json.dumps({"tools": [{"name": "mine", "inputSchema": {}}]}))
+        added = run("add", tool_file, catalog=mine, REPERTORY_EMBEDDER="none")
+        assert added.code == 0, added.err
+        assert run("list", "--json", catalog=mine, REPERTORY_EMBEDDER="none").answer["total"] == 1
+        assert run("list", "--json", catalog=other).answer["total"] == 0
+
+
+def test_a_terminated_server_tidies_up(tmp_path: Path) -> None:
+    with serving(tmp_path, REPERTORY_EMBEDDER="none") as server:
+        server.process.terminate()
+        assert server.process.wait(5) == 0
+        assert not (tmp_path / "owner.json").exists()
+
+
+@pytest.mark.parametrize("name", ["a#b", "c?d=e", "../sources", "50%2F"])
+def test_names_with_odd_characters_are_shown_beside_a_server(tmp_path: Path, name: str) -> None:
+    tool_file = tmp_path / "tools.json"
+    tool_file.write_text(json.dumps({"tools": [{"name": name, "inputSchema": {}}]}))
+    catalog = tmp_path / "catalog"
+    run("add", tool_file, catalog=catalog, REPERTORY_EMBEDDER="none")
+    with serving(catalog, REPERTORY_EMBEDDER="none"):
+        ran = run("show", name, "--json", catalog=catalog)
+    assert ran.answer["name"] == name
+
+
+def test_a_bad_query_ends_alike_beside_a_server(empty: Served) -> None:
+    ran = run("search", "", catalog=empty.catalog)
+    assert ran.code == 2
+    assert "invalid_request" in ran.err

@@ -98,7 +98,7 @@ def test_kinds_tags_and_limit_narrow_a_search(http: httpx2.Client) -> None:
 )
 def test_a_body_of_the_wrong_shape_is_refused_by_field(http: httpx2.Client, body: dict[str, Any], field: str) -> None:
     response = http.post("/api/search", json=body)
-    assert problem(response) == (422, "invalid_body")
+    assert problem(response) == (422, "invalid_request")
     assert response.json()["detail"].startswith(field)
 
 
@@ -108,7 +108,7 @@ def test_the_largest_limit_is_allowed(http: httpx2.Client) -> None:
 
 def test_a_body_that_is_no_json_is_a_problem(http: httpx2.Client) -> None:
     response = http.post("/api/search", content=b"{", headers={"Content-Type": "application/json"})
-    assert problem(response) == (422, "invalid_body")
+    assert problem(response) == (422, "invalid_request")
 
 
 def test_a_blank_query_is_a_problem(http: httpx2.Client) -> None:
@@ -141,7 +141,7 @@ def test_entries_come_in_pages_of_one_order(http: httpx2.Client) -> None:
 @pytest.mark.parametrize(("name", "value"), [("limit", 0), ("limit", 1001), ("offset", -1), ("kind", "teapot")])
 def test_a_wrong_page_is_refused_by_parameter(http: httpx2.Client, name: str, value: object) -> None:
     response = http.get("/api/entries", params={name: str(value)})
-    assert problem(response) == (422, "invalid_body")
+    assert problem(response) == (422, "invalid_request")
     assert response.json()["detail"].startswith(name)
 
 

@@ -19,7 +19,7 @@ ROWS: tuple[frozenset[str], ...] = (
     frozenset({"indexes"}),
     frozenset({"store", "sources"}),
     frozenset({"embedders"}),
-    frozenset({"settings", "access"}),
+    frozenset({"settings", "access", "owner"}),
     frozenset({"text"}),
     frozenset({"model", "offload"}),
     frozenset({"errors"}),

@@ -142,13 +142,13 @@ def test_an_unknown_key_is_refused_even_where_a_layer_above_is_right(file: Path)
 )
 @pytest.mark.usefixtures("file")
 def test_a_bad_value_names_its_setting_and_origin(name: str, value: str) -> None:
-    assert refused(environment={f"REPERTORY_{name.upper()}": value}).startswith(f"Setting {name!r} (from environment)")
-    assert refused({name: value}).startswith(f"Setting {name!r} (from argument)")
+    assert refused(environment={f"REPERTORY_{name.upper()}": value}).startswith(f"Setting {name!r} = {value!r} (from environment)")
+    assert refused({name: value}).startswith(f"Setting {name!r} = {value!r} (from argument)")
 
 
 def test_a_bad_value_in_the_file_names_the_file(file: Path) -> None:
     file.write_text('port = "many"\n')
-    assert refused().startswith("Setting 'port' (from repertory.toml)")
+    assert refused().startswith("Setting 'port' = 'many' (from repertory.toml)")
 
 
 @pytest.mark.usefixtures("file")

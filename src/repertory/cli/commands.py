@@ -35,7 +35,20 @@ err = Console(stderr=True)
 
 CatalogOption = Annotated[Path | None, typer.Option("--catalog", "-c", help="The catalog directory.", show_default=False)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
-KindOption = Annotated[list[Kind] | None, typer.Option("--kind", "-k", help="Only this kind; may be given again.", show_default=False)]
+
+
+def _kind(word: str) -> Kind:
+    """A kind by its wire name, or by the word that we print for it."""
+    words = {kind.value: kind for kind in Kind} | {kind.prefix: kind for kind in Kind}
+    if word not in words:
+        raise typer.BadParameter(f"{word!r} is no kind. Kinds: {', '.join(kind.prefix for kind in Kind)}.")
+    return words[word]
+
+
+KindOption = Annotated[
+    list[Kind] | None,
+    typer.Option("--kind", "-k", parser=_kind, metavar="KIND", help="Only server, tool, agent, skill, virtual or doc; repeatable."),
+]
 
 
 def main() -> None:
@@ -44,7 +57,7 @@ def main() -> None:
         app()
     except RepertoryError as error:
         err.print(f"[red]error[/] [dim]({error.code})[/]", end=" ")
-        err.print(str(error), markup=False, highlight=False)
+        err.print(str(error), markup=False, highlight=False, soft_wrap=True)
         sys.exit(exit_code(error))
 
 
@@ -84,8 +97,8 @@ def add(
 @app.command()
 def search(
     query: Annotated[str, typer.Argument(help="What you are looking for, in your own words; a pattern with --strategy regex.")],
-    strategy: Annotated[Strategy | None, typer.Option("--strategy", "-s", help="How to search.", show_default="hybrid")] = None,
-    fusion: Annotated[Fusion | None, typer.Option("--fusion", help="How hybrid joins its lanes.", show_default="from settings")] = None,
+    strategy: Annotated[Strategy | None, typer.Option("--strategy", "-s", help="How to search.", show_default=False)] = None,
+    fusion: Annotated[Fusion | None, typer.Option("--fusion", help="How hybrid joins its lanes.", show_default=False)] = None,
     kind: KindOption = None,
     tag: Annotated[list[str] | None, typer.Option("--tag", "-t", help="Only entries with this tag.", show_default=False)] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=MAX_LIMIT, help="How many results.")] = DEFAULT_LIMIT,
@@ -198,7 +211,9 @@ def _logging(settings: Settings) -> None:
 
 
 def _run(work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
-    return asyncio.run(work)
+    from repertory.cli.render import clean
+
+    return dict(clean(asyncio.run(work)))
 
 
 def _print_json(answer: dict[str, Any]) -> None:

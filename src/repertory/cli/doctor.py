@@ -92,7 +92,7 @@ def render_findings(findings: Mapping[str, Any]) -> RenderableType:
             sources.add_column(column, overflow="fold")
         for source in findings["sources"]:
             sources.add_row(
-                source["name"],
+                Text(source["name"]),
                 str(source["entries"]),
                 str(source["problems"]),
                 source["scanned"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,7 +26,17 @@ COLOURS = {
     Kind.DOCUMENT: "white",
 }
 INDENT = 6  # under the score
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 LABELS = {Kind.MCP_SERVER: "server", Kind.A2A_AGENT: "agent", Kind.VIRTUAL_SERVER: "virtual"}
+
+
+def clean(answer: Any) -> Any:
+    """The same answer without control characters: entries are written by others, and a terminal obeys escape sequences."""
+    if isinstance(answer, str):
+        return _CONTROL.sub("", answer)
+    if isinstance(answer, dict):
+        return {clean(key): clean(value) for key, value in answer.items()}
+    return [clean(item) for item in answer] if isinstance(answer, list | tuple) else answer
 
 
 def kind_label(kind: str) -> Text:
@@ -74,11 +85,12 @@ def diagnostics(answer: Mapping[str, Any]) -> list[Text]:
 def entry_list(answer: Mapping[str, Any], offset: int) -> RenderableType:
     """A table of entries that fits the terminal."""
     if not answer["entries"]:
-        return Text("Nothing here yet. Add something: repertory add PATH", style="dim")
+        empty = "Nothing here yet. Add something: repertory add PATH"
+        return Text(f"There are only {answer['total']} entries." if answer["total"] else empty, style="dim")
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", expand=True)
     table.add_column("kind", no_wrap=True)
-    table.add_column("id", ratio=2, overflow="fold")
-    table.add_column("description", ratio=4, no_wrap=True, overflow="ellipsis")
+    table.add_column("id", ratio=1, overflow="fold")
+    table.add_column("description", ratio=1, no_wrap=True, overflow="ellipsis")
     for entry in answer["entries"]:
         table.add_row(kind_label(entry["kind"]), escape(entry["id"]), Text(" ".join(entry["description"].split())))
     last = offset + len(answer["entries"])
@@ -106,13 +118,22 @@ def entry(answer: Mapping[str, Any]) -> RenderableType:
         Text(),
         facts,
     ]
-    for origin, relation, target in answer["edges"][:20]:
-        parts.append(Text.assemble((f"  {origin} ", "dim"), relation, (f" {target}", "dim")))
-    if len(answer["edges"]) > 20:
-        parts.append(Text(f"  and {len(answer['edges']) - 20} more", style="dim"))
+    parts += _neighbours(answer)
     for name, value in answer["details"].items():
         parts += _detail(name, value)
     return Group(*parts)
+
+
+def _neighbours(answer: Mapping[str, Any], most: int = 12) -> list[RenderableType]:
+    """Each neighbour once, as this entry sees it where both sides declare the edge."""
+    found: dict[str, str] = {}
+    for origin, relation, target in answer["edges"]:
+        if origin == answer["id"]:
+            found[target] = f"{relation} {target}"
+        else:
+            found.setdefault(origin, f"{origin} {relation} this")
+    lines: list[RenderableType] = [Text(f"  {line}", style="dim") for line in list(found.values())[:most]]
+    return [*lines, Text(f"  and {len(found) - most} more", style="dim")] if len(found) > most else lines
 
 
 def _detail(name: str, value: Any) -> list[RenderableType]:
@@ -128,7 +149,7 @@ def _detail(name: str, value: Any) -> list[RenderableType]:
     if isinstance(value, dict | list):
         import yaml
 
-        shown = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100)
+        shown = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=10_000)
         return [
             Text(name, style="bold dim"),
             Syntax(shown, "yaml", theme="ansi_dark", background_color="default", word_wrap=True),
@@ -139,10 +160,7 @@ def _detail(name: str, value: Any) -> list[RenderableType]:
 def report(answer: Mapping[str, Any]) -> Text:
     """What an indexing run did, in one line."""
     words = [f"{answer[name]} {name}" for name in ("added", "changed", "removed", "unchanged") if answer[name]]
-    text = f"{answer['source']}: {', '.join(words) or 'nothing to do'}"
-    if answer["embedded"]:
-        text += f"; {answer['embedded']} texts embedded"
-    return Text(f"{text}. Revision {answer['revision']}.")
+    return Text(f"{answer['source']}: {', '.join(words) or 'nothing added'}.")
 
 
 def _where(problem: Mapping[str, Any]) -> str:

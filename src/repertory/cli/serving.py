@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import signal
 import socket
+from types import FrameType
 
 import uvicorn
 from rich.console import Console
+from rich.text import Text
 
 from repertory.app import open_with
 from repertory.errors import CatalogError, SettingsError
@@ -21,7 +24,12 @@ from repertory.settings import Settings
 def serve(settings: Settings, console: Console) -> None:
     """Serve until interrupted."""
     _only_loopback(settings.host)
+    signal.signal(signal.SIGTERM, _stop)  # uvicorn raises it again when it is done, and the catalog must still be closed then
     asyncio.run(_serve(settings, console))
+
+
+def _stop(_signal: int, _frame: FrameType | None) -> None:
+    raise SystemExit(0)
 
 
 async def _serve(settings: Settings, console: Console) -> None:
@@ -32,8 +40,8 @@ async def _serve(settings: Settings, console: Console) -> None:
         service = create_service(rep, token=rep.ownership.announce(url))
         config = uvicorn.Config(service, log_config=None, log_level=settings.log_level, server_header=False, timeout_graceful_shutdown=5)
         held = rep.status()
-        console.print(f"[bold]Repertory[/] serves {held['documents']} documents at [link={url}]{url}[/]  [dim](Ctrl-C stops)[/]")
-        console.print("[dim]Only this machine can reach it: access control is not set up.[/]")
+        console.print(Text.assemble(("Repertory", "bold"), f" serves {held['documents']} documents at {url}  ", ("(Ctrl-C stops)", "dim")))
+        console.print(Text("Only this machine can reach it: access control is not set up.", style="dim"))
         await uvicorn.Server(config).serve(sockets=[listener])
 
 

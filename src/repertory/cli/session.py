@@ -13,13 +13,14 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import quote
 
 import httpx2
 
 from repertory.errors import RepertoryError, every_error
 from repertory.model import Filter, Fusion, Kind, SearchRequest, Strategy
+from repertory.owner import owner_of
 from repertory.settings import Settings
-from repertory.store.owner import Owner, owner_of
 
 Answer = dict[str, Any]
 Progress = Callable[[str, int, int], None]
@@ -44,7 +45,7 @@ async def session(settings: Settings) -> AsyncIterator[Session]:
     if owner is not None and owner.url is not None:
         headers = {"Authorization": f"Bearer {owner.token}"}
         async with httpx2.AsyncClient(base_url=owner.url, headers=headers, timeout=60, trust_env=False) as client:
-            if await _answers(client, owner):
+            if await _owns(client):
                 yield Remote(client)
                 return
     from repertory.app import open_with  # the engines load only where they are needed
@@ -53,11 +54,12 @@ async def session(settings: Settings) -> AsyncIterator[Session]:
         yield Local(rep)
 
 
-async def _answers(client: httpx2.AsyncClient, owner: Owner) -> bool:
+async def _owns(client: httpx2.AsyncClient) -> bool:
+    """Whether the token of the note opens what answers there: a process that died may have left the note, and its port to another."""
     try:
-        return (await client.get("/health", timeout=REACH)).status_code == 200
+        return (await client.get("/api/sources", timeout=REACH)).status_code == 200
     except httpx2.HTTPError:
-        return False  # a note left behind by a process that died
+        return False
 
 
 class Local:
@@ -112,7 +114,7 @@ class Remote:
         return await self._ask("GET", "/api/entries", params={"kind": [kind.value for kind in kinds], "limit": limit, "offset": offset})
 
     async def show(self, reference: str) -> Answer:
-        return await self._ask("GET", f"/api/entries/{reference}")
+        return await self._ask("GET", f"/api/entries/{quote(reference, safe='')}")
 
     async def add(self, path: Path, progress: Progress) -> Answer:
         async with self._client.stream("POST", "/api/add", json={"path": str(path)}, timeout=None) as response:

@@ -70,7 +70,7 @@ class Standing:
     position: int
     model: str
     dimensions: int
-    pivots: Mapping[str, float]  # the document length, by kind, against which BM25 calls a document long
+    pivot: float  # the document length against which BM25 calls a document long
 
 
 class Index(Protocol):

@@ -76,7 +76,7 @@ def encode(
     tags: Iterable[str],
     fields: Mapping[Field, str],
     dense: Vector | None,
-    pivots: Mapping[str, float],
+    pivot: float,
 ) -> Point:
     """A document as a point."""
     return Point(
@@ -84,7 +84,7 @@ def encode(
         bucket=bucket.key,
         tags=tuple(sorted(set(tags))),
         names=exact_names(fields),
-        bm25=_bm25(weigh(fields), pivots[bucket.kind]),
+        bm25=_bm25(weigh(fields), pivot),
         keyword=_keyword(fields),
         dense=dense,
     )

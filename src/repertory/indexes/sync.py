@@ -7,13 +7,13 @@ came after its last checkpoint. An index that is missing, corrupt, of another fo
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
 from repertory.indexes.base import FORMAT, Index, Point, Scope, Standing
 from repertory.indexes.encode import encode, pivot
-from repertory.model import Filter, Kind
+from repertory.model import Filter
 from repertory.store import DocumentRecord, Snapshot, Store
 
 _log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ class Sync:
         self._dimensions = dimensions
         self._position = 0
         self._checkpointed = 0
-        self._pivots: dict[str, float] = {}
+        self._pivot = pivot(0)
         self.snapshot: Snapshot = store.snapshot()
 
     def open(self, progress: Progress | None = None) -> bool:
@@ -46,7 +46,7 @@ class Sync:
             self.rebuild(progress)
             return True
         self._position = self._checkpointed = standing.position
-        self._pivots = dict(standing.pivots)
+        self._pivot = standing.pivot
         self.catch_up()
         if self._index.count() != sum(self.snapshot.counts.values()):
             _log.warning("The search index does not hold what the catalog holds; building it anew")
@@ -81,18 +81,17 @@ class Sync:
             self.checkpoint()
 
     def _follow_lengths(self) -> None:
-        """Encode a kind anew when its documents have become much longer or shorter on the mean."""
-        wanted = _pivots(self.snapshot)
-        moved = frozenset(Kind(kind) for kind, value in wanted.items() if self._pivots.get(kind) != value)
-        if moved:
-            self._pivots |= wanted
-            self._put(self._store.documents(self._model, kinds=moved))
+        """Encode everything anew when documents have become much longer or shorter on the mean."""
+        wanted = pivot(self.snapshot.mean_length)
+        if wanted != self._pivot:
+            self._pivot = wanted
+            self._put(self._store.documents(self._model))
 
     def rebuild(self, progress: Progress | None = None) -> None:
         """Build the index from the truth alone."""
         self.snapshot = self._store.snapshot()
         self._index.create(self._dimensions)
-        self._pivots = dict(_pivots(self.snapshot))
+        self._pivot = pivot(self.snapshot.mean_length)
         total = sum(self.snapshot.counts.values())
         done = 0
         for batch in _batched(self._store.documents(self._model)):
@@ -106,7 +105,7 @@ class Sync:
 
     def checkpoint(self) -> None:
         """Make the index durable up to here and let the outbox forget it."""
-        standing = Standing(FORMAT, self._position, self._model, self._dimensions, self._pivots)
+        standing = Standing(FORMAT, self._position, self._model, self._dimensions, self._pivot)
         self._index.checkpoint(standing)
         self._checkpointed = self._position
         self._store.trim_outbox(self._position)
@@ -133,13 +132,7 @@ class Sync:
 
     def _encode(self, record: DocumentRecord) -> Point:
         document = record.document
-        # A kind that is new since the last snapshot is encoded by a guess first; `_follow_lengths` corrects it in the same catch-up.
-        pivots: Mapping[str, float] = self._pivots if document.bucket.kind in self._pivots else {document.bucket.kind: pivot(32)}
-        return encode(record.number, document.bucket, document.tags, document.fields, record.vector, pivots)
-
-
-def _pivots(snapshot: Snapshot) -> dict[str, float]:
-    return {kind: pivot(mean) for kind, mean in snapshot.mean_lengths.items()}
+        return encode(record.number, document.bucket, document.tags, document.fields, record.vector, self._pivot)
 
 
 def _batched(records: Iterable[DocumentRecord]) -> Iterator[list[DocumentRecord]]:

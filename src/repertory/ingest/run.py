@@ -73,7 +73,6 @@ def ingest(name: str, location: str, items: Iterable[Entity | Problem], store: S
     report.removed = len(gone)
     _write(Changes(f"add {name}", name, remove_entities=gone), store, sync, report)
     store.put_source(name, location, datetime.now(UTC).isoformat(timespec="seconds"), len(report.problems))
-    report.revision = store.revision()
     return report
 
 

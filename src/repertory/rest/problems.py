@@ -5,14 +5,18 @@ Answers are problem+json (RFC 9457): a stable `code` beside the words.
 
 from __future__ import annotations
 
+from http import HTTPStatus
+
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from repertory.errors import (
     CatalogBusy,
     CatalogError,
     CatalogFormat,
     EmbedderError,
+    Forbidden,
     InvalidPattern,
     InvalidRequest,
     NotFound,
@@ -27,6 +31,7 @@ STATUSES: dict[type[RepertoryError], int] = {
     InvalidRequest: 400,
     InvalidPattern: 400,
     NotFound: 404,
+    Forbidden: 403,
     SourceError: 422,
     CatalogError: 500,
     CatalogBusy: 503,
@@ -45,7 +50,12 @@ def problem_response(error: RepertoryError) -> JSONResponse:
 def validation_problem(error: RequestValidationError) -> JSONResponse:
     """A request that does not have the right shape: which field, and why."""
     reasons = [f"{'.'.join(str(part) for part in one['loc'][1:]) or 'body'}: {one['msg']}" for one in error.errors()]
-    return _problem(422, "invalid_body", "; ".join(reasons))
+    return _problem(422, InvalidRequest.code, "; ".join(reasons))
+
+
+def http_problem(error: StarletteHTTPException) -> JSONResponse:
+    """What the framework itself refuses: an unknown route, a wrong method."""
+    return _problem(error.status_code, HTTPStatus(error.status_code).phrase.lower().replace(" ", "_"), str(error.detail))
 
 
 def _problem(status: int, code: str, detail: str) -> JSONResponse:

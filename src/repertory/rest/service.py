@@ -15,19 +15,21 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Header, HTTPException, Query, Request
+from fastapi import FastAPI, Header, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, StreamingResponse
+from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 import repertory
 from repertory.app import Repertory
-from repertory.errors import RepertoryError
+from repertory.errors import Forbidden, RepertoryError
 from repertory.model import Filter, Kind, Principal
-from repertory.rest.problems import problem_response, validation_problem
+from repertory.rest.problems import http_problem, problem_response, validation_problem
 from repertory.rest.wire import AddBody, SearchBody
 
-LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]", "testserver"]
+LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"]
+PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; connect-src 'self'"
 
 
 def create_service(rep: Repertory, token: str) -> FastAPI:
@@ -41,7 +43,7 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
         with contextlib.suppress(asyncio.CancelledError):
             await behind
 
-    service = FastAPI(title="Repertory", version=repertory.__version__, lifespan=lifespan, docs_url="/docs", redoc_url=None)
+    service = FastAPI(title="Repertory", version=repertory.__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     # A page from elsewhere that points its own name at 127.0.0.1 must not read the catalog through the visitor's browser.
     service.add_middleware(TrustedHostMiddleware, allowed_hosts=LOOPBACK_NAMES)
     page = files("repertory.web").joinpath("index.html").read_text("utf-8")
@@ -55,9 +57,13 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
     async def _invalid(_: Request, error: RequestValidationError) -> JSONResponse:
         return validation_problem(error)
 
-    @service.get("/", response_class=HTMLResponse, include_in_schema=False)
-    async def home() -> str:
-        return page
+    @service.exception_handler(StarletteHTTPException)
+    async def _refused(_: Request, error: StarletteHTTPException) -> JSONResponse:
+        return http_problem(error)
+
+    @service.get("/", include_in_schema=False)
+    async def home() -> HTMLResponse:
+        return HTMLResponse(page, headers={"Content-Security-Policy": PAGE_POLICY})
 
     @service.get("/health")
     async def health() -> dict[str, Any]:
@@ -114,7 +120,7 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
 
     def _require_owner(authorization: str | None) -> None:
         if not _is_owner(authorization):
-            raise HTTPException(403, "Only the owner of the catalog directory may do this.")
+            raise Forbidden("Only the owner of the catalog directory may do this.")
 
     return service
 

@@ -17,7 +17,7 @@ from sqlalchemy.exc import DatabaseError
 
 from repertory.embedders.base import Vector
 from repertory.errors import CatalogError, CatalogFormat
-from repertory.model import Bucket, Document, Entity, Field, Filter, Kind, Status
+from repertory.model import Bucket, Document, Entity, Field, Filter, Kind
 from repertory.store import write
 from repertory.store.records import Changes, DocumentRecord, Edge, Reference, Snapshot, SourceRecord
 from repertory.store.schema import (
@@ -29,7 +29,6 @@ from repertory.store.schema import (
     facts,
     metadata,
     outbox,
-    revisions,
     sources,
 )
 
@@ -95,29 +94,13 @@ class Store:
             ).all()
             names = connection.execute(select(documents.c.short_names).where(documents.c.short_names != "").distinct()).scalars()
             counts = {Bucket.from_key(key): int(count) for key, count, _ in statistics}
-            totals: dict[Kind, list[float]] = {}
-            for key, count, total in statistics:
-                by_kind = totals.setdefault(Bucket.from_key(key).kind, [0.0, 0.0])
-                by_kind[0] += count
-                by_kind[1] += total
             return Snapshot(
                 revision=write.counter(connection, "revision"),
                 position=write.counter(connection, "position"),
                 counts=counts,
-                mean_lengths={kind: total / count for kind, (count, total) in totals.items()},
+                mean_length=sum(length for _, _, length in statistics) / (sum(counts.values()) or 1),
                 short_names=frozenset(name for joined in names for name in joined.split()),
             )
-
-    def revision(self) -> int:
-        """The number of the last write."""
-        with self._engine.connect() as connection:
-            return write.counter(connection, "revision")
-
-    def history(self, limit: int = 20) -> list[tuple[int, str, str]]:
-        """The last revisions: number, time, note."""
-        with self._engine.connect() as connection:
-            rows = connection.execute(select(revisions).order_by(revisions.c.revision.desc()).limit(limit)).all()
-        return [(row.revision, row.at, row.note) for row in rows]
 
     def sources(self) -> list[SourceRecord]:
         """Every source with the number of its entries."""
@@ -232,19 +215,15 @@ class Store:
                 if not filter.tags or filter.tags <= set(json.loads(tags)):
                     yield number, name, text
 
-    def documents(
-        self, model: str, numbers: Sequence[int] | None = None, *, kinds: frozenset[Kind] | None = None
-    ) -> Iterator[DocumentRecord]:
-        """Documents with their vectors under a model: these numbers, or all (of these kinds), in number order."""
+    def documents(self, model: str, numbers: Sequence[int] | None = None) -> Iterator[DocumentRecord]:
+        """Documents with their vectors under a model: these numbers, or all, in number order."""
         joined = (
             select(documents, embeddings.c.vector)
             .outerjoin(embeddings, (embeddings.c.digest == documents.c.digest) & (embeddings.c.model == model))
             .order_by(documents.c.number)
         )
-        if kinds is not None:
-            joined = joined.where(documents.c.bucket.in_(self._visible(Filter(kinds, frozenset(Status), include_disabled=True))))
+        chunks = [joined] if numbers is None else [joined.where(documents.c.number.in_(chunk)) for chunk in _chunks(numbers)]
         with self._engine.connect() as connection:
-            chunks = [joined.where(documents.c.number.in_(chunk)) for chunk in _chunks(numbers)] if numbers is not None else [joined]
             for statement in chunks:
                 for row in connection.execution_options(yield_per=1000).execute(statement):
                     vector = np.frombuffer(row.vector, dtype="<f4") if row.vector is not None else None

@@ -71,7 +71,7 @@ class Snapshot:
     revision: int
     position: int  # the last entry of the outbox
     counts: Mapping[Bucket, int]
-    mean_lengths: Mapping[Kind, float]
+    mean_length: float
     short_names: frozenset[str]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from repertory.errors import CatalogBusy, CatalogError
-from repertory.store.owner import Owner, Ownership, owner_of
+from repertory.owner import Owner, Ownership, owner_of
 
 STALE = {"pid": 1, "url": "http://127.0.0.1:9", "token": "old"}
 

@@ -71,5 +71,5 @@ def owner_of(directory: Path) -> Owner | None:
 
 def _busy(directory: Path, owner: Owner | None) -> str:
     who = f"process {owner.pid}" if owner else "another process"
-    where = f", which serves at {owner.url} but does not answer" if owner and owner.url else ""
+    where = f", which serves it at {owner.url}" if owner and owner.url else ""
     return f"The catalog {directory} is in use by {who}{where}. Wait until it is done, stop it, or choose another catalog with --catalog."
