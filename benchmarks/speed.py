@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 import repertory
-from benchmarks.corpora import load
 from repertory.app import make_embedder
+from repertory.evaluate.sets import load
 from repertory.model import Entity, Kind, SearchRequest, Strategy
 from repertory.settings import load as load_settings
 
@@ -59,7 +59,7 @@ def _made_up(count: int) -> list[Entity]:
 
 def queries(sets: Path) -> list[str]:
     """Questions of people where there are any."""
-    found = [query["query"] for folder in sorted(sets.glob("*/toolret_apigen")) for query in load(folder).queries]
+    found = [query.text for folder in sorted(sets.glob("*/toolret_apigen")) for query in load(folder).queries]
     dice = random.Random(3)
     made_up = [" ".join(dice.sample(WORDS, 5)) for _ in range(QUERIES)]
     return dice.sample(found, QUERIES) if len(found) >= QUERIES else made_up

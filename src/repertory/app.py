@@ -73,7 +73,8 @@ async def make_embedder(settings: Settings) -> Embedder | None:
         )
     else:
         inner = OnnxEmbedder(threads=settings.embedder_threads)
-    return Cached(Guarded(inner, pause=settings.embedder_pause, timeout=settings.embedder_timeout))
+    guarded = Guarded(inner, pause=settings.embedder_pause, timeout=settings.embedder_timeout)
+    return Cached(guarded, size=settings.embedder_cache) if settings.embedder_cache else guarded
 
 
 class Repertory:

@@ -41,6 +41,7 @@ class Settings(BaseSettings):
     embedder_key: SecretStr | None = Field(None, description="API key of the endpoint.")
     embedder_timeout: float = Field(10.0, gt=0, description="Seconds to wait for a query's vector.")
     embedder_pause: float = Field(30.0, ge=0, description="Seconds before a failed model is tried again.")
+    embedder_cache: int = Field(2048, ge=0, description="How many query vectors are remembered; 0 remembers none.")
     embedder_threads: int = Field(min(4, os.cpu_count() or 1), ge=1, le=64, description="How many texts the bundled model reads at once.")
     host: str = Field("127.0.0.1", description="Address to serve at. Only loopback is allowed until access control is set up.")
     port: int = Field(8321, ge=0, le=65535, description="Port to serve at; 0 takes a free one.")

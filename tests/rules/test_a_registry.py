@@ -12,7 +12,7 @@ import repertory
 from repertory.app import Repertory
 from repertory.indexes.base import BM25, VECTOR
 from repertory.ingest.project import project
-from repertory.model import Candidate, Entity, Filter, Hit, Kind, Principal, Ranking, SearchRequest, Status, Strategy
+from repertory.model import PUBLIC, Bucket, Candidate, Entity, Filter, Hit, Kind, Principal, Ranking, SearchRequest, Status, Strategy
 from repertory.model.request import Fusion
 from repertory.search.fuse import fuse
 from repertory.search.lanes import Found
@@ -108,6 +108,9 @@ async def test_A05_every_kind_has_its_own_top(rep: Repertory) -> None:
     assert lanes[VECTOR] == 50 + 1 + 1  # the crowd's best fifty, and both small kinds in full
 
 
+BUCKET = Bucket(Kind.TOOL, Status.ACTIVE, True, frozenset({PUBLIC}))
+
+
 def _found(fusion: Fusion, *rankings: Ranking) -> Found:
     planned = plan(SearchRequest("x", fusion=fusion), Filter(), strategy=Strategy.HYBRID, fusion=Fusion.LINEAR)
     return Found(planned, rankings, {ranking.lane: dict(ranking.hits) for ranking in rankings}, frozenset())
@@ -117,7 +120,7 @@ def test_A06_reciprocal_rank_fusion() -> None:
     found = _found(Fusion.RRF, Ranking(BM25, (Hit(1, 9.0), Hit(2, 3.0))), Ranking(VECTOR, (Hit(1, 0.8), Hit(3, 0.7))))
     scores = {number: sum(e.contribution for e in evidence) for number, evidence in fuse(found).items()}
     assert scores == {1: pytest.approx(2 / 61), 2: pytest.approx(1 / 62), 3: pytest.approx(1 / 62)}
-    references = {n: Reference(f"doc{9 - n}", f"doc{9 - n}", Kind.TOOL) for n in (1, 2, 3)}
+    references = {n: Reference(f"doc{9 - n}", f"doc{9 - n}", BUCKET) for n in (1, 2, 3)}
     assert [c.number for c in rank(fuse(found), references, frozenset())] == [1, 2, 3]  # 2 before 3: the higher lane score
     tie = _found(Fusion.RRF, Ranking(BM25, (Hit(2, 1.0),)), Ranking(VECTOR, (Hit(3, 1.0),)))
     assert [c.document_id for c in rank(fuse(tie), references, frozenset())] == ["doc6", "doc7"]  # then the id
@@ -232,3 +235,13 @@ async def test_A18_visibility_is_part_of_the_filter(rep: Repertory, strategy: St
     assert [entity.id for entity in (await rep.entries(principal=anyone))[0]] == ["tool:all/pay_bill"]
     with pytest.raises(repertory.RepertoryError, match="no entry"):
         await rep.show("tool:hr/pay", anyone)
+
+
+async def test_A18_a_scope_that_is_out_of_date_does_not_leak(rep: Repertory) -> None:
+    await rep.put("open", [tool("all/pay_bill", "Pays a bill")])
+    before = rep._sync.snapshot  # only public documents: no bucket needs a condition
+    await rep.put("closed", [tool("hr/pay", "Pays wages", audience=frozenset({"hr"}))])
+    rep._sync.snapshot = before  # as a search sees it that began before the write and runs its lanes after it
+    assert rep._sync.scope(Filter(audience=frozenset({PUBLIC}))).everything
+    for strategy in Strategy:
+        assert ids(await rep.search(SearchRequest("pay", strategy=strategy), Principal.anyone())) == ["tool:all/pay_bill"]

@@ -14,6 +14,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "repertory"
 ROWS: tuple[frozenset[str], ...] = (
     frozenset({"cli"}),  # the terminal also starts the service
     frozenset({"rest", "web"}),
+    frozenset({"evaluate"}),
     frozenset({"app"}),
     frozenset({"search", "ingest"}),
     frozenset({"indexes"}),

@@ -198,6 +198,45 @@ def doctor(catalog: CatalogOption = None, as_json: JsonOption = False) -> None:
         raise typer.Exit(1)
 
 
+@app.command("eval")
+def evaluate(
+    sets: Annotated[Path, typer.Argument(help="A labelled set, or a folder of them (docs/evaluation.md describes the form).")],
+    strategies: Annotated[str, typer.Option("--strategies", "-s", help="Comma-separated, or all.")] = "all",
+    against: Annotated[str, typer.Option("--against", help="What the marks compare with.", show_default=False)] = "",
+    diff: Annotated[tuple[str, str] | None, typer.Option("--diff", metavar="A B", help="List the queries that moved most.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw bars of nDCG@10.", show_default=False)] = None,
+    cache: Annotated[Path | None, typer.Option("--cache", help="Where the indexed sets are kept.", show_default=False)] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure strategies on labelled sets: recall, MRR, nDCG, latency."""
+    from platformdirs import user_cache_path
+
+    from repertory.cli import evaluation
+    from repertory.evaluate import compare, measure
+    from repertory.evaluate.sets import find, load
+
+    settings = _settings()
+    chosen = list(dict.fromkeys([*measure.ways(strategies), *measure.ways(",".join(diff) if diff else strategies)]))
+    place = cache or user_cache_path("repertory", appauthor=False) / "eval"
+
+    async def work() -> list[measure.Row]:
+        rows: list[measure.Row] = []
+        for folder in find(sets):
+            with _progress_bar(f"{folder.name}: ") as progress:
+                rows += await measure.measure(load(folder), chosen, place, settings, progress)
+        return rows
+
+    rows = asyncio.run(work())
+    if plot:
+        evaluation.plot(rows, plot)
+    if as_json:
+        return _print_json(evaluation.as_json(rows))
+    out.print(evaluation.table(rows, against or chosen[-1]))
+    if diff:
+        before, after = ([row for row in rows if row.strategy == way] for way in diff)
+        out.print(evaluation.moved(compare.moves(before, after, most=20), *diff))
+
+
 def _settings(**arguments: Any) -> Settings:
     settings, _ = settings_module.load(arguments)
     _logging(settings)
@@ -221,7 +260,7 @@ def _print_json(answer: dict[str, Any]) -> None:
 
 
 @contextmanager
-def _progress_bar() -> Iterator[Any]:
+def _progress_bar(prefix: str = "") -> Iterator[Any]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -230,7 +269,7 @@ def _progress_bar() -> Iterator[Any]:
 
         def progress(stage: str, done: int, total: int) -> None:
             if stage not in tasks:
-                tasks[stage] = bar.add_task(stage, total=total)
+                tasks[stage] = bar.add_task(prefix + stage, total=total)
             bar.update(tasks[stage], completed=done, total=total)
 
         yield progress

@@ -142,7 +142,7 @@ def _diff_documents(changes: Changes, store: Store) -> None:
     for entity, _ in changes.put_entities:
         for document in project(entity):
             signature = content_digest([document.fields, document.text, document.bucket.key, document.tags, document.anchor])
-            if stored.pop(document.id, ("", ""))[1] != signature:
+            if stored.pop(document.id, "") != signature:
                 changes.put_documents.append(_new_document(document, signature))
     changes.remove_documents += stored
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from repertory.model.entity import PUBLIC, Kind, Status
@@ -23,16 +24,20 @@ class Bucket(NamedTuple):
 
     @property
     def key(self) -> str:
-        """One string for the engines: `tool|active|on|public`. Groups are quoted by `encode_group`."""
+        """One string for the engines: `tool|active|on|public`. What separates is quoted in groups."""
         groups = ",".join(sorted(_encode(group) for group in self.audience))
         return f"{self.kind}|{self.status}|{'on' if self.enabled else 'off'}|{groups}"
 
     @classmethod
     def from_key(cls, key: str) -> Bucket:
         """The inverse of `key`."""
-        kind, status, enabled, groups = key.split("|")
-        audience = frozenset(_decode(group) for group in groups.split(",") if group)
-        return cls(Kind(kind), Status(status), enabled == "on", audience)
+        return _bucket(key)
+
+
+@lru_cache(maxsize=4096)  # a catalog has few
+def _bucket(key: str) -> Bucket:
+    kind, status, enabled, groups = key.split("|")
+    return Bucket(Kind(kind), Status(status), enabled == "on", frozenset(_decode(group) for group in groups.split(",") if group))
 
 
 def _encode(group: str) -> str:

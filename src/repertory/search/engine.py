@@ -14,7 +14,7 @@ from repertory import access
 from repertory.embedders.base import Embedder
 from repertory.indexes.base import Index, Scope
 from repertory.indexes.sync import Sync
-from repertory.model import Diagnostic, Fusion, Principal, SearchRequest, SearchResponse, Strategy
+from repertory.model import Diagnostic, Filter, Fusion, Principal, SearchRequest, SearchResponse, Strategy
 from repertory.offload import offload
 from repertory.search import group, lanes
 from repertory.search.fuse import fuse
@@ -60,7 +60,7 @@ class Engine:
         snapshot = self.sync.snapshot
         found = lanes.run(head, query, scope, self.index, self.store)
         fused = fuse(found)
-        ranked = rank(fused, self._refer(fused), found.exact)
+        ranked = rank(fused, self._refer(fused, found.plan.filter), found.exact)
         chosen = rescale(group.best_per_entity(ranked), found.plan.rescale, found.plan.limit)
         return SearchResponse(
             results=group.present(self.store, chosen),
@@ -72,15 +72,19 @@ class Engine:
             lanes={ranking.lane: len(ranking.hits) for ranking in found.rankings},
         )
 
-    def _refer(self, numbers: Iterable[int]) -> dict[int, Reference]:
-        """Which document each number is: from memory, else from the store."""
+    def _refer(self, numbers: Iterable[int], filter: Filter) -> dict[int, Reference]:
+        """Which document each number is: from memory, else from the store.
+
+        A document that left the catalog since the lanes ran is not here any more. One that came in since the filter became a scope may be
+        of a bucket that the scope had not heard of: it is decided here.
+        """
         known, asked = self._references, list(numbers)
         missing = [number for number in asked if number not in known]
         if missing:
             if len(known) > REFERENCES:
                 known.clear()
             known.update(self.store.references(missing))
-        return {number: known[number] for number in asked if number in known}
+        return {number: about for number in asked if (about := known.get(number)) is not None and filter.admits(about.bucket)}
 
     def _log_search(self, request: SearchRequest, response: SearchResponse) -> None:
         """A17: lane sizes and top scores; the query's text only where the settings allow it."""

@@ -14,11 +14,11 @@ from repertory.store import Reference
 
 
 def rank(fused: Fused, references: Mapping[int, Reference], exact: frozenset[int]) -> list[Candidate]:
-    """The candidates, best first. What left the catalog since the lanes ran has no reference and is dropped."""
+    """The candidates, best first. A document without a reference is dropped."""
     candidates = [
-        Candidate(number, *references[number], sum(one.contribution for one in evidence), tuple(evidence))
+        Candidate(number, about.document_id, about.entity_id, about.bucket.kind, sum(e.contribution for e in evidence), tuple(evidence))
         for number, evidence in fused.items()
-        if number in references
+        if (about := references.get(number)) is not None
     ]
     candidates.sort(key=lambda c: (c.number not in exact, -c.score, -max(e.score for e in c.evidence), c.document_id))
     best = max((candidate.score for candidate in candidates), default=0.0)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Engine, create_engine, event, func, insert, select
+from sqlalchemy import BindParameter, Engine, Row, Select, bindparam, create_engine, event, func, insert, select
 from sqlalchemy.exc import DatabaseError
 
 from repertory.embedders.base import Vector
@@ -33,6 +33,13 @@ from repertory.store.schema import (
 )
 
 CHUNK = 500  # values in one IN list: below every database's limit
+
+
+# Every search runs these; built once, because building a statement costs as much as running it.
+_WANTED: BindParameter[Any] = bindparam("wanted", expanding=True)
+_ENTITIES = select(entities.c.id, entities.c.data).where(entities.c.id.in_(_WANTED))
+_REFERENCES = select(documents.c.number, documents.c.id, documents.c.entity_id, documents.c.bucket).where(documents.c.number.in_(_WANTED))
+_PASSAGES = select(documents.c.id, documents.c.anchor, documents.c.text).where(documents.c.id.in_(_WANTED))
 
 
 class Store:
@@ -114,12 +121,8 @@ class Store:
 
     def entities(self, ids: Sequence[str]) -> dict[str, Entity]:
         """Entities by id; unknown ids are left out."""
-        found: dict[str, Entity] = {}
-        with self._engine.connect() as connection:
-            for chunk in _chunks(ids):
-                rows = connection.execute(select(entities.c.id, entities.c.data).where(entities.c.id.in_(chunk)))
-                found.update((row.id, Entity.from_json(json.loads(row.data))) for row in rows)
-        return found
+        rows = self._select(_ENTITIES, ids)
+        return {row.id: Entity.from_json(json.loads(row.data)) for row in rows}
 
     def list_entities(self, filter: Filter, *, limit: int, offset: int = 0) -> tuple[list[Entity], int]:
         """What a filter admits, in registration order, and how many there are in all."""
@@ -147,12 +150,8 @@ class Store:
 
     def owners(self, ids: Sequence[str]) -> dict[str, str]:
         """Which source brought these entities."""
-        found: dict[str, str] = {}
-        with self._engine.connect() as connection:
-            for chunk in _chunks(ids):
-                rows = connection.execute(select(entities.c.id, entities.c.source).where(entities.c.id.in_(chunk)))
-                found.update((row.id, row.source) for row in rows)
-        return found
+        rows = self._select(select(entities.c.id, entities.c.source).where(entities.c.id.in_(_WANTED)), ids)
+        return {row.id: row.source for row in rows}
 
     def find(self, reference: str, filter: Filter) -> list[Entity]:
         """The entities that a person may mean: by id, else by path, else by name."""
@@ -178,30 +177,25 @@ class Store:
 
     # Documents
 
-    def signatures(self, entity_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
-        """The documents of these entities: id to (entity id, signature)."""
-        found: dict[str, tuple[str, str]] = {}
-        with self._engine.connect() as connection:
-            for chunk in _chunks(entity_ids):
-                wanted = select(documents.c.id, documents.c.entity_id, documents.c.signature).where(documents.c.entity_id.in_(chunk))
-                found.update((row.id, (row.entity_id, row.signature)) for row in connection.execute(wanted))
-        return found
+    def signatures(self, entity_ids: Sequence[str]) -> dict[str, str]:
+        """The documents of these entities, each with its signature."""
+        rows = self._select(select(documents.c.id, documents.c.signature).where(documents.c.entity_id.in_(_WANTED)), entity_ids)
+        return {row.id: row.signature for row in rows}
 
     def references(self, numbers: Sequence[int]) -> dict[int, Reference]:
         """What search needs to know of documents; numbers that are gone are left out."""
-        found: dict[int, Reference] = {}
-        with self._engine.connect() as connection:
-            for chunk in _chunks(numbers):
-                wanted = select(documents.c.number, documents.c.id, documents.c.entity_id, documents.c.bucket)
-                for number, document_id, entity_id, bucket in connection.execute(wanted.where(documents.c.number.in_(chunk))):
-                    found[number] = Reference(document_id, entity_id, Kind(bucket.partition("|")[0]))
-        return found
+        rows = self._select(_REFERENCES, numbers)
+        return {row.number: Reference(row.id, row.entity_id, Bucket.from_key(row.bucket)) for row in rows}
 
     def passages(self, document_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
         """The anchor and the text of documents."""
-        wanted = select(documents.c.id, documents.c.anchor, documents.c.text).where(documents.c.id.in_(document_ids))
+        return {row.id: (row.anchor, row.text) for row in self._select(_PASSAGES, document_ids)}
+
+    def _select(self, statement: Select[Any], wanted: Sequence[Any]) -> list[Row[Any]]:
+        if not wanted:
+            return []
         with self._engine.connect() as connection:
-            return {row.id: (row.anchor, row.text) for row in connection.execute(wanted)}
+            return [row for chunk in _chunks(wanted) for row in connection.execute(statement, {"wanted": chunk})]
 
     def haystacks(self, filter: Filter) -> Iterator[tuple[int, str, str]]:
         """What a regular expression looks at, name and text of each document, in number order (C01)."""

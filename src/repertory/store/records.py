@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from repertory.embedders.base import Vector
-from repertory.model import Bucket, Document, Entity, Field, Kind
+from repertory.model import Bucket, Document, Entity, Field
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Reference(NamedTuple):
 
     document_id: str
     entity_id: str
-    kind: Kind
+    bucket: Bucket
 
 
 class Edge(NamedTuple):
