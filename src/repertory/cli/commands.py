@@ -91,7 +91,9 @@ def add(
     render.problems(err, report)
     out.print(render.report(report))
     if report["waiting"]:
-        err.print(f"[yellow]note:[/] {report['waiting']} texts wait for the embedding model; until then words alone find them.")
+        err.print(
+            f"[yellow]note:[/] {report['waiting']} texts wait for the embedding model; until then words alone find them.", report["excuse"]
+        )
 
 
 @app.command()
@@ -183,13 +185,17 @@ def serve(
 
 
 @app.command()
-def doctor(catalog: CatalogOption = None, as_json: JsonOption = False) -> None:
+def doctor(
+    repair: Annotated[bool, typer.Option("--repair", help="Build the search index anew first.")] = False,
+    catalog: CatalogOption = None,
+    as_json: JsonOption = False,
+) -> None:
     """Check the settings, the model, and that the index holds what the catalog holds."""
     from repertory.cli.doctor import examine, render_findings
 
     settings, origins = settings_module.load({"catalog": catalog})
     _logging(settings)
-    findings = _run(examine(settings, origins))
+    findings = _run(examine(settings, origins, repair=repair))
     if as_json:
         _print_json(findings)
     else:

@@ -17,17 +17,21 @@ from repertory.errors import EmbedderError, RepertoryError
 from repertory.settings import Settings
 
 
-async def examine(settings: Settings, origins: Mapping[str, str]) -> dict[str, Any]:
-    """Everything a person would want to know before asking for help."""
+async def examine(settings: Settings, origins: Mapping[str, str], *, repair: bool = False) -> dict[str, Any]:
+    """Everything a person would want to know before asking for help; on request, with the index built anew first."""
     shown = {name: {"value": _shown(getattr(settings, name)), "origin": origins[name]} for name in Settings.model_fields}
     checks: list[dict[str, Any]] = []
     try:
         async with session(settings) as asked:
+            if repair:
+                await asked.rebuild()
             status = await asked.status()
         held = f"{status['documents']} documents, revision {status['revision']}"
         checks.append({"check": "catalog", "ok": True, "message": held})
         differences = status["differences"]
-        message = "equals the catalog" if not differences else f"{len(differences)} differences, e.g. {differences[0]}"
+        message = (
+            "equals the catalog" if not differences else f"{len(differences)} differences, e.g. {differences[0]}; repair it with --repair"
+        )
         checks.append({"check": "index", "ok": not differences, "message": message})
         waiting = status["waiting"]
         checks.append(
@@ -53,11 +57,14 @@ async def examine(settings: Settings, origins: Mapping[str, str]) -> dict[str, A
 
 async def _check_model(settings: Settings) -> dict[str, Any]:
     from repertory.app import make_embedder
+    from repertory.embedders.onnx import OnnxEmbedder
 
-    embedder = await make_embedder(settings)
+    embedder = make_embedder(settings)
     if embedder is None:
         return {"check": "model", "ok": True, "message": "none: words alone"}
     try:
+        if settings.embedder == "onnx":
+            await OnnxEmbedder().verify()
         embedded = await embedder.embed_query("Is everything well?")
         return {
             "check": "model",

@@ -25,6 +25,7 @@ from repertory.settings import Settings
 Answer = dict[str, Any]
 Progress = Callable[[str, int, int], None]
 
+LOST = "What it had written is kept; run the command again."
 REACH = 2.0  # seconds in which a serving owner must say that it is there
 
 
@@ -36,6 +37,7 @@ class Session(Protocol):
     async def show(self, reference: str) -> Answer: ...
     async def add(self, path: Path, progress: Progress) -> Answer: ...
     async def status(self) -> Answer: ...
+    async def rebuild(self) -> None: ...
 
 
 @contextlib.asynccontextmanager
@@ -46,7 +48,12 @@ async def session(settings: Settings) -> AsyncIterator[Session]:
         headers = {"Authorization": f"Bearer {owner.token}"}
         async with httpx2.AsyncClient(base_url=owner.url, headers=headers, timeout=60, trust_env=False) as client:
             if await _owns(client):
-                yield Remote(client)
+                try:
+                    yield Remote(client)
+                except (httpx2.HTTPError, json.JSONDecodeError) as error:
+                    raise RepertoryError(
+                        f"The process that serves the catalog stopped answering ({type(error).__name__}). {LOST}"
+                    ) from error
                 return
     from repertory.app import open_with  # the engines load only where they are needed
 
@@ -100,6 +107,9 @@ class Local:
             "differences": await self._rep.check(),
         }
 
+    async def rebuild(self) -> None:
+        await self._rep.rebuild()
+
 
 class Remote:
     """The serving owner answers."""
@@ -128,13 +138,16 @@ class Remote:
                 if "problem" in message:
                     raise _error(message["problem"])
                 progress(message["stage"], message["done"], message["total"])
-        raise RepertoryError("The serving process ended before it was done. What it had written is kept; run the command again.")
+        raise RepertoryError(f"The process that serves the catalog ended before it was done. {LOST}")
 
     async def status(self) -> Answer:
         health, sources, check = await asyncio.gather(
-            self._ask("GET", "/health"), self._ask("GET", "/api/sources"), self._ask("POST", "/api/check")
+            self._ask("GET", "/health"), self._ask("GET", "/api/sources"), self._ask("POST", "/api/check", timeout=None)
         )
         return {**health, **sources, **check}
+
+    async def rebuild(self) -> None:
+        await self._ask("POST", "/api/rebuild", timeout=None)
 
     async def _ask(self, method: str, path: str, **content: Any) -> Answer:
         response = await self._client.request(method, path, **content)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
 _BATCH = 64  # far below every provider's limit of texts, and small enough that one answer is a few MB
+_LONGEST = 24_000  # characters: about the 8,000 tokens that most models read; a longer text is refused with its whole batch
 _RETRY_WAIT = 0.5  # seconds, when the endpoint does not say
 _RETRY_WAIT_MAX = 5.0  # a search can wait no longer; asked for more, we fail at once and the breaker pauses
 
@@ -61,6 +62,7 @@ class OpenAIEmbedder:
         self._url = base_url.rstrip("/") + "/embeddings"
         self._model = model
         self._key = api_key if isinstance(api_key, str) or api_key is None else api_key.get_secret_value()
+        self._declared = dimensions
         self._dimensions = dimensions
         self._prefixes = query_prefix, document_prefix
         self._timeout = timeout
@@ -68,8 +70,9 @@ class OpenAIEmbedder:
 
     @property
     def model(self) -> str:
-        # Prefixes change the vectors as much as the weights do; the base URL does not, an endpoint may move.
-        return f"{self._model} {self._prefixes}" if any(self._prefixes) else self._model
+        # Dimensions and prefixes change the vectors as much as the weights do; the base URL does not, an endpoint may move.
+        sized = f"{self._model}/{self._declared}" if self._declared else self._model
+        return f"{sized} {self._prefixes}" if any(self._prefixes) else sized
 
     @property
     def dimensions(self) -> int:
@@ -96,7 +99,7 @@ class OpenAIEmbedder:
 
     async def _embed(self, texts: list[str]) -> Embeddings:
         # OpenAI refuses "" and with it the whole batch; a lone surrogate cannot be sent as UTF-8 and becomes "?".
-        inputs = [text.encode("utf-8", "replace").decode() or " " for text in texts]
+        inputs = [text[:_LONGEST].encode("utf-8", "replace").decode() or " " for text in texts]
         response = await self._post({"model": self._model, "input": inputs, "encoding_format": "float"})
         try:
             answer = response.json()

@@ -104,12 +104,12 @@ class Index(Protocol):
         """Every point, in rising order: for verification."""
         ...
 
-    def count(self) -> int:
-        """How many points there are."""
+    def count(self, *, with_vector: bool = False) -> int:
+        """How many points there are, or how many that have a dense vector."""
         ...
 
     def optimize(self) -> None:
-        """Build what makes large collections quick."""
+        """Build what makes large collections quick, and let removed points go."""
         ...
 
     def close(self) -> None:

@@ -30,6 +30,7 @@ _log = logging.getLogger(__name__)
 SMALL = 50  # A05: a kind with no more documents is covered in full
 EXACT_BELOW = 20_000  # documents of a kind; above it HNSW is quicker than looking at every vector
 INDEX_ABOVE_KB = 30_000  # of dense vectors in a segment: about EXACT_BELOW of them; then `optimize` builds HNSW
+DELETED = 0.05  # share of removed points at which `optimize` lets them go; until then they count in IDF
 DENSE = "dense"
 _KEYWORD_FIELDS = ("bucket", "tags", "names")
 
@@ -54,7 +55,11 @@ class EdgeIndex:
                 BM25: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf),
                 KEYWORD: edge.EdgeSparseVectorParams(),
             },
-            optimizers=edge.EdgeOptimizersConfig(indexing_threshold=INDEX_ABOVE_KB),
+            optimizers=edge.EdgeOptimizersConfig(
+                indexing_threshold=INDEX_ABOVE_KB,
+                deleted_threshold=DELETED,
+                vacuum_min_vector_number=1,
+            ),
         )
         self._shard = edge.EdgeShard.create(str(self._shard_path), config)
         for field in _KEYWORD_FIELDS:
@@ -146,8 +151,9 @@ class EdgeIndex:
             if offset is None:
                 return
 
-    def count(self) -> int:
-        return self._open.count(edge.CountRequest(exact=True))
+    def count(self, *, with_vector: bool = False) -> int:
+        having = edge.Filter(must=[edge.HasVectorCondition(DENSE)]) if with_vector else None
+        return self._open.count(edge.CountRequest(exact=True, filter=having))
 
     def optimize(self) -> None:
         self._open.optimize()

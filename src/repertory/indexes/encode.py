@@ -27,12 +27,13 @@ BM25_WEIGHTS: Mapping[Field, float] = {  # B03: what names a thing says more tha
     Field.TAGS: 1.0,
     Field.DESCRIPTION: 1.0,
     Field.BODY: 1.0,
-    Field.CODE: 0.5,
     Field.PARAMETERS: 0.5,
     Field.TOOLS: 0.5,
     Field.METADATA: 0.5,
     Field.PATH: 0.5,
 }
+
+NAMING = frozenset({Field.PATH, Field.NAME, Field.TITLE})  # in these a short word is a name: "ls", "go"
 
 KEYWORD_BOOSTS: tuple[tuple[float, tuple[Field, ...]], ...] = (  # A04
     (5.0, (Field.PATH,)),
@@ -41,6 +42,7 @@ KEYWORD_BOOSTS: tuple[tuple[float, tuple[Field, ...]], ...] = (  # A04
     (1.5, (Field.TAGS,)),
     (1.0, (Field.METADATA,)),
 )
+LONGEST_PREFIX = 32  # nobody types more of a word, and a page of base64 must not become a million dimensions
 TOOL_BOOST = 1.0  # A04: for each tool that matches
 FULL_BOOST = 13.5  # A15: every field and one tool
 
@@ -55,7 +57,7 @@ def weigh(fields: Mapping[Field, str]) -> Counter[str]:
     weights: Counter[str] = Counter()
     for field, text in fields.items():
         weight = BM25_WEIGHTS[field]
-        for term in terms(text):
+        for term in terms(text, naming=field in NAMING):
             weights[term] += weight  # type: ignore[assignment]
     return weights
 
@@ -98,21 +100,20 @@ def _bm25(weights: Mapping[str, float], pivot: float) -> Sparse:
 def _keyword(fields: Mapping[Field, str]) -> Sparse:
     values: Counter[str] = Counter()
     for boost, names in KEYWORD_BOOSTS:
-        for prefix in _prefixes(fields.get(name, "") for name in names):
+        for prefix in set().union(*(_prefixes(fields.get(name, ""), name in NAMING) for name in names)):
             values[prefix] += boost  # type: ignore[assignment]
     for line in fields.get(Field.TOOLS, "").splitlines():
-        for prefix in _prefixes([line]):
+        for prefix in _prefixes(line, naming=False):
             values[prefix] += TOOL_BOOST  # type: ignore[assignment]
     return _sparse(values.items())
 
 
-def _prefixes(texts: Iterable[str]) -> set[str]:
+def _prefixes(text: str, naming: bool) -> set[str]:
     """Every word and every beginning of it: a query token matches at a word boundary, never inside a word."""
     found: set[str] = set()
-    for text in texts:
-        for word in words(text):
-            found.update(word[:end] for end in range(SHORT, len(word)))
-            found.add(word)
+    for word in words(text, naming=naming):
+        found.update(word[:end] for end in range(SHORT, min(len(word), LONGEST_PREFIX)))
+        found.add(word)
     return found
 
 

@@ -6,8 +6,11 @@ came after its last checkpoint. An index that is missing, corrupt, of another fo
 
 from __future__ import annotations
 
+import heapq
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 
@@ -19,40 +22,41 @@ from repertory.store import DocumentRecord, Snapshot, Store
 _log = logging.getLogger(__name__)
 
 BATCH = 1000
+MIXED = 0.0  # no mean length gives this pivot: points are of more than one
 CHECKPOINT_EVERY = 20_000  # lines of the outbox: what a killed process replays at most
-
-Progress = Callable[[int, int], None]
 
 
 class Sync:
-    """Keeps one index equal to one store. Calls block and are not concurrent; readers use `snapshot` and `scope` freely."""
+    """Keeps one index equal to one store. Calls block and are not concurrent; readers use `snapshot`, `vectors` and `scope` freely."""
 
-    def __init__(self, store: Store, index: Index, *, model: str, dimensions: int) -> None:
+    def __init__(self, store: Store, index: Index, *, model: str | None, dimensions: int) -> None:
         self._store = store
         self._index = index
-        self._model = model
+        self._model = model or ""
         self._dimensions = dimensions
+        self._adopts = model is None  # without a model of its own, whatever vectors there are are kept
         self._position = 0
         self._checkpointed = 0
-        self._pivot = pivot(0)
+        self._pivot = MIXED
         self.snapshot: Snapshot = store.snapshot()
+        self.vectors = 0  # documents that have one
 
-    def open(self, progress: Progress | None = None) -> bool:
-        """Bring the index up to date; True when it had to be rebuilt."""
+    def open(self) -> None:
+        """Bring the index up to date, or build it anew."""
         standing = self._index.standing()
+        if standing is not None and self._adopts:
+            self._model, self._dimensions = standing.model, standing.dimensions
         reason = self._unusable(standing)
         if standing is None or reason:
             _log.info("Building the search index: %s", reason)
-            self.rebuild(progress)
-            return True
+            self.rebuild()
+            return
         self._position = self._checkpointed = standing.position
         self._pivot = standing.pivot
         self.catch_up()
         if self._index.count() != sum(self.snapshot.counts.values()):
             _log.warning("The search index does not hold what the catalog holds; building it anew")
-            self.rebuild(progress)
-            return True
-        return False
+            self.rebuild()
 
     def _unusable(self, standing: Standing | None) -> str | None:
         if standing is None:
@@ -71,44 +75,50 @@ class Sync:
     def catch_up(self) -> None:
         """Apply what the outbox holds. Afterwards a search finds what was written before (A14)."""
         while lines := self._store.outbox(self._position, BATCH):
-            last_state = {number: removed for _, number, removed in lines}
-            self._index.remove([number for number, removed in last_state.items() if removed])
-            self._put(self._store.documents(self._model, [number for number, removed in last_state.items() if not removed]))
+            removed = {number: gone for _, number, gone in lines}
+            put = self._store.documents(self._model, [number for number, gone in removed.items() if not gone])
+            self._put(put, self._pivot or pivot(self.snapshot.mean_length))
+            self._index.remove([number for number, gone in removed.items() if gone])
             self._position = lines[-1][0]
-        self.snapshot = self._store.snapshot()
+        self._look()
         self._follow_lengths()
         if self._position - self._checkpointed >= CHECKPOINT_EVERY:
             self.checkpoint()
+
+    def _look(self) -> None:
+        self.snapshot = self._store.snapshot()
+        self.vectors = self._index.count(with_vector=True)
 
     def _follow_lengths(self) -> None:
         """Encode everything anew when documents have become much longer or shorter on the mean."""
         wanted = pivot(self.snapshot.mean_length)
         if wanted != self._pivot:
+            self._pivot = MIXED  # until all is done: whoever opens the index after a failure must not take it for whole
+            self._put(self._store.documents(self._model), wanted)
             self._pivot = wanted
-            self._put(self._store.documents(self._model))
+            self.checkpoint()
 
-    def rebuild(self, progress: Progress | None = None) -> None:
+    def rebuild(self) -> None:
         """Build the index from the truth alone."""
         self.snapshot = self._store.snapshot()
         self._index.create(self._dimensions)
         self._pivot = pivot(self.snapshot.mean_length)
-        total = sum(self.snapshot.counts.values())
-        done = 0
-        for batch in _batched(self._store.documents(self._model)):
-            self._put(batch)
-            done += len(batch)
-            if progress:
-                progress(done, total)
+        self._put(self._store.documents(self._model), self._pivot)
         self._position = self.snapshot.position
+        self._look()
         self._index.optimize()
         self.checkpoint()
+
+    def settle(self) -> None:
+        """After a run of writes: let the engine build what makes it quick, and forget what was removed (it counts in IDF until then)."""
+        self._index.optimize()
 
     def checkpoint(self) -> None:
         """Make the index durable up to here and let the outbox forget it."""
         standing = Standing(FORMAT, self._position, self._model, self._dimensions, self._pivot)
         self._index.checkpoint(standing)
-        self._checkpointed = self._position
-        self._store.trim_outbox(self._position)
+        self._checkpointed = standing.position
+        self._store.trim_outbox(standing.position)
 
     def close(self) -> None:
         """Checkpoint if anything is new."""
@@ -123,16 +133,16 @@ class Sync:
 
     def differences(self) -> list[str]:
         """Where the index is not what the truth says: empty when all is well."""
-        expected = (self._encode(record) for record in self._store.documents(self._model))
+        expected = (self._encode(record, self._pivot) for record in self._store.documents(self._model))
         return list(_compare(expected, self._index.points()))
 
-    def _put(self, records: Iterable[DocumentRecord]) -> None:
+    def _put(self, records: Iterable[DocumentRecord], pivot: float) -> None:
         for batch in _batched(records):
-            self._index.put([self._encode(record) for record in batch])
+            self._index.put([self._encode(record, pivot) for record in batch])
 
-    def _encode(self, record: DocumentRecord) -> Point:
+    def _encode(self, record: DocumentRecord, pivot: float) -> Point:
         document = record.document
-        return encode(record.number, document.bucket, document.tags, document.fields, record.vector, self._pivot)
+        return encode(record.number, document.bucket, document.tags, document.fields, record.vector, pivot)
 
 
 def _batched(records: Iterable[DocumentRecord]) -> Iterator[list[DocumentRecord]]:
@@ -147,14 +157,14 @@ def _batched(records: Iterable[DocumentRecord]) -> Iterator[list[DocumentRecord]
 
 
 def _compare(expected: Iterator[Point], found: Iterator[Point]) -> Iterator[str]:
-    have = {point.number: point for point in found}
-    for point in expected:
-        other = have.pop(point.number, None)
-        if other is None:
-            yield f"document {point.number} is missing"
-        elif not _same(point, other):
-            yield f"document {point.number} differs"
-    yield from (f"document {number} is not in the catalog" for number in have)
+    """Both come in number order, so neither need be held."""
+    merged = heapq.merge(((point.number, True, point) for point in expected), ((point.number, False, point) for point in found))
+    for number, group in groupby(merged, key=itemgetter(0)):
+        points = [point for _, _, point in group]
+        if len(points) == 1:
+            yield f"document {number} is only in one of catalog and index"
+        elif not _same(*points):
+            yield f"document {number} differs"
 
 
 def _same(one: Point, other: Point) -> bool:

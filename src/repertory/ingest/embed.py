@@ -6,29 +6,37 @@ waiting: they are found by their words, and the next run goes on where this one 
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+
 from repertory.embedders.base import Embedder, Vector
-from repertory.indexes.sync import Sync
+from repertory.errors import EmbedderError
 from repertory.ingest.run import Progress
 from repertory.offload import offload
 from repertory.store import Store
 
+_log = logging.getLogger(__name__)
+
 BATCH = 256  # texts: enough to fill the model, few enough to lose little when stopped
+PATIENCE = 2  # batches that may fail in a row: one may hold a text that the model refuses, two are a model that is away
+
+Write = Callable[[Mapping[str, Vector]], Awaitable[None]]
 
 
-async def embed_pending(store: Store, sync: Sync, embedder: Embedder, progress: Progress) -> int:
-    """Embed what waits; answers how many texts that were. Raises `EmbedderError` when the model gives up."""
+async def embed_pending(store: Store, embedder: Embedder, write: Write, progress: Progress) -> tuple[int, str]:
+    """Embed what waits and hand each batch to `write`; answers how many texts that were, and why others still wait."""
     total = await offload(store.count_pending, embedder.model)
-    done, last = 0, 0
-    while waiting := await offload(store.pending, embedder.model, last, BATCH):
-        texts = {digest: text for _, digest, text in waiting}  # equal texts cost one vector
-        embedded = await embedder.embed_documents(list(texts.values()))
-        await offload(_write, store, sync, embedder.model, dict(zip(texts, embedded.vectors, strict=True)))
-        done += len(texts)
+    done, last, failures, excuse = 0, 0, 0, ""
+    while failures < PATIENCE and (waiting := await offload(store.pending, embedder.model, last, BATCH)):
         last = waiting[-1][0]
+        texts = {digest: text for _, digest, text in waiting}  # equal texts cost one vector
+        try:
+            embedded = await embedder.embed_documents(list(texts.values()))
+        except EmbedderError as error:
+            failures, excuse = failures + 1, str(error)
+            _log.warning("%d texts were not embedded: %s", len(texts), error)
+            continue
+        await write(dict(zip(texts, embedded.vectors, strict=True)))
+        done, failures = done + len(texts), 0
         progress("Embedding", done, max(total, done))
-    return done
-
-
-def _write(store: Store, sync: Sync, model: str, vectors: dict[str, Vector]) -> None:
-    store.add_embeddings(model, vectors)
-    sync.catch_up()
+    return done, excuse

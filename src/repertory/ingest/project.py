@@ -96,7 +96,7 @@ def _document(
     return Document(
         id=entity.id + suffix,
         entity_id=entity.id,
-        bucket=Bucket(entity.kind, entity.status, entity.enabled, entity.audience),
+        bucket=Bucket.of(entity),
         tags=entity.tags,
         fields={field: value for field, value in every.items() if value},
         text="\n".join(part.strip() for part in text if part and part.strip()),

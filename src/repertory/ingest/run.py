@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from itertools import chain, count
 from pathlib import Path
 
-from repertory.errors import SourceError
+from repertory.errors import InvalidRequest, SourceError
 from repertory.indexes import encode
 from repertory.indexes.sync import Sync
 from repertory.ingest.project import VERSION, project
@@ -39,13 +39,9 @@ class IngestReport:
     documents: int = 0  # written anew
     embedded: int = 0
     waiting: int = 0  # texts still without a vector
+    excuse: str = ""  # why they wait
     revision: int = 0
     problems: list[Problem] = field(default_factory=list)
-
-    @property
-    def total(self) -> int:
-        """Entries of the source that are in the catalog now."""
-        return self.added + self.changed + self.unchanged
 
 
 def ingest_path(path: Path, store: Store, sync: Sync, progress: Progress) -> IngestReport:
@@ -59,19 +55,25 @@ def ingest_path(path: Path, store: Store, sync: Sync, progress: Progress) -> Ing
 def ingest(name: str, location: str, items: Iterable[Entity | Problem], store: Store, sync: Sync) -> IngestReport:
     """Make a source's entries in the catalog what `items` says they are."""
     report = IngestReport(name)
+    taken = {source.name: source.location for source in store.sources()}.get(name, location)
+    if taken != location:
+        raise InvalidRequest(f"{name!r} is the name of another source, {taken}. Choose another name.")
     known = store.digests(name)
     provenance: dict[str, str] = {}
-    for batch in _batches(_unique(items, provenance, report)):
+    unread: set[str] = set()
+    for batch in _batches(_unique(items, provenance, unread, report)):
+        if report.added + report.changed + report.unchanged == 0:
+            store.put_source(name, location, None, 0)  # before its first entry: a run that is killed must not leave entries of nobody
         changes = Changes(f"add {name}", name)
         for entity in _unowned(batch, known, store, report):
             _compare(entity, known, changes, report)
         _diff_documents(changes, store)
         _write(changes, store, sync, report)
     # What a file held stays when the file could not be read this time: a typing error must not empty the catalog.
-    unread = {problem.file for problem in report.problems}
     gone = [entity_id for entity_id, (_, file) in known.items() if entity_id not in provenance and not _is_under(file, unread)]
     report.removed = len(gone)
     _write(Changes(f"add {name}", name, remove_entities=gone), store, sync, report)
+    sync.settle()
     store.put_source(name, location, datetime.now(UTC).isoformat(timespec="seconds"), len(report.problems))
     return report
 
@@ -100,10 +102,11 @@ def _is_under(file: str, places: set[str]) -> bool:
     return file in places or any(str(folder) in places for folder in Path(file).parents)
 
 
-def _unique(items: Iterable[Entity | Problem], provenance: dict[str, str], report: IngestReport) -> Iterator[Entity]:
+def _unique(items: Iterable[Entity | Problem], provenance: dict[str, str], unread: set[str], report: IngestReport) -> Iterator[Entity]:
     for item in items:
         if isinstance(item, Problem):
             report.problems.append(item)
+            unread.add(item.file)
         elif item.id in provenance:
             message = f"{item.id} is already in {provenance[item.id]}; this one is left out. Rename one of them."
             report.problems.append(Problem(item.provenance, message))
@@ -148,7 +151,7 @@ def _diff_documents(changes: Changes, store: Store) -> None:
 
 
 def _new_document(document: Document, signature: str) -> NewDocument:
-    names = frozenset(name for text in document.fields.values() for name in short_names(text))
+    names = frozenset(name for field, text in document.fields.items() for name in short_names(text, naming=field in encode.NAMING))
     return NewDocument(document, signature, encode.length(document.fields), names)
 
 

@@ -27,7 +27,6 @@ class Field(StrEnum):
     PARAMETERS = "parameters"
     TOOLS = "tools"  # names and descriptions of what a server or an agent offers, one per line
     BODY = "body"
-    CODE = "code"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,11 @@ the handful of document attributes that it decides by; documents share few bucke
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from repertory.model.entity import PUBLIC, Kind, Status
+from repertory.model.entity import PUBLIC, Entity, Kind, Status
 
 
 class Bucket(NamedTuple):
@@ -21,6 +20,11 @@ class Bucket(NamedTuple):
     status: Status
     enabled: bool
     audience: frozenset[str]
+
+    @classmethod
+    def of(cls, entity: Entity) -> Bucket:
+        """The bucket of an entity and all its documents."""
+        return cls(entity.kind, entity.status, entity.enabled, entity.audience)
 
     @property
     def key(self) -> str:
@@ -79,7 +83,3 @@ class Filter:
             and (bucket.enabled or self.include_disabled)
             and (self.audience is None or not self.audience.isdisjoint(bucket.audience))
         )
-
-    def admitted(self, buckets: Iterable[Bucket]) -> list[Bucket]:
-        """The buckets of a catalog that may be seen."""
-        return [bucket for bucket in buckets if self.admits(bucket)]

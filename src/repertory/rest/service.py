@@ -24,7 +24,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 import repertory
 from repertory.app import Repertory
 from repertory.errors import Forbidden, RepertoryError
-from repertory.model import Filter, Kind, Principal
+from repertory.model import Entity, Filter, Kind, Principal
 from repertory.rest.problems import http_problem, problem_response, validation_problem
 from repertory.rest.wire import AddBody, SearchBody
 
@@ -35,13 +35,15 @@ PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe
 def create_service(rep: Repertory, token: str) -> FastAPI:
     """The HTTP service over an open catalog."""
 
+    adding: set[asyncio.Task[None]] = set()
+
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         behind = asyncio.create_task(rep.keep_embedding())
         yield
-        behind.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await behind
+        for task in (behind, *adding):
+            task.cancel()
+        await asyncio.gather(behind, *adding, return_exceptions=True)
 
     service = FastAPI(title="Repertory", version=repertory.__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     # A page from elsewhere that points its own name at 127.0.0.1 must not read the catalog through the visitor's browser.
@@ -68,7 +70,7 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
     @service.get("/health")
     async def health() -> dict[str, Any]:
         """Whether the service answers, and what it holds."""
-        return {"status": "ok", "version": repertory.__version__, "waiting": await rep.waiting(), **rep.status()}
+        return {"status": "ok", "version": repertory.__version__, **rep.status()}
 
     @service.post("/api/search")
     async def search(body: SearchBody, authorization: Annotated[str | None, Header()] = None) -> dict[str, Any]:
@@ -87,14 +89,14 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
         found, total = await rep.entries(
             Filter(kinds=frozenset(kind) if kind else None), _caller(authorization), limit=limit, offset=offset
         )
-        return {"entries": [entity.as_json() for entity in found], "total": total}
+        return {"entries": [_shown(entity, authorization) for entity in found], "total": total}
 
     @service.get("/api/entries/{reference:path}")
     async def entry(reference: str, authorization: Annotated[str | None, Header()] = None) -> dict[str, Any]:
         """One entry, by id, or by a path or name that only one entry has."""
         caller = _caller(authorization)
         entity = await rep.show(reference, caller)
-        return {**entity.as_json(), "edges": [list(edge) for edge in await rep.edges(entity.id, caller)]}
+        return {**_shown(entity, authorization), "edges": [list(edge) for edge in await rep.edges(entity.id, caller)]}
 
     @service.get("/api/sources", include_in_schema=False)
     async def sources(authorization: Annotated[str | None, Header()] = None) -> dict[str, Any]:
@@ -104,13 +106,24 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
     @service.post("/api/check", include_in_schema=False)
     async def check(authorization: Annotated[str | None, Header()] = None) -> dict[str, Any]:
         _require_owner(authorization)
-        return {"differences": await rep.check()}
+        return {"differences": await rep.check(), "waiting": await rep.waiting()}
+
+    @service.post("/api/rebuild", include_in_schema=False)
+    async def rebuild(authorization: Annotated[str | None, Header()] = None) -> dict[str, Any]:
+        _require_owner(authorization)
+        await rep.rebuild()
+        return {}
 
     @service.post("/api/add", include_in_schema=False)
     async def add(body: AddBody, authorization: Annotated[str | None, Header()] = None) -> StreamingResponse:
         """Progress as JSON lines, the report or the problem last."""
         _require_owner(authorization)
-        return StreamingResponse(_adding(rep, Path(body.path)), media_type="application/x-ndjson")
+        return StreamingResponse(_adding(rep, Path(body.path), adding), media_type="application/x-ndjson")
+
+    def _shown(entity: Entity, authorization: str | None) -> dict[str, Any]:
+        """An entry without what only its owner should know: who else may see it, where its file is, what it links to unseen."""
+        private = () if _is_owner(authorization) else ("audience", "provenance", "links")
+        return {name: value for name, value in entity.as_json().items() if name not in private}
 
     def _caller(authorization: str | None) -> Principal:
         return Principal() if _is_owner(authorization) else reader
@@ -125,7 +138,7 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
     return service
 
 
-async def _adding(rep: Repertory, path: Path) -> AsyncIterator[str]:
+async def _adding(rep: Repertory, path: Path, adding: set[asyncio.Task[None]]) -> AsyncIterator[str]:
     lines: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
     loop = asyncio.get_running_loop()
 
@@ -141,6 +154,8 @@ async def _adding(rep: Repertory, path: Path) -> AsyncIterator[str]:
             lines.put_nowait(None)
 
     task = asyncio.create_task(work())
+    adding.add(task)
+    task.add_done_callback(adding.discard)
     while (line := await lines.get()) is not None:
         yield json.dumps(line) + "\n"
     await task

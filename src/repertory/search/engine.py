@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from repertory import access
@@ -27,7 +27,6 @@ from repertory.text.query import Query, understand
 
 _log = logging.getLogger(__name__)
 
-EMPTY = Diagnostic("empty_catalog", "The catalog is empty. Add something: repertory add PATH")
 REFERENCES = 200_000  # kept in memory; a document's number always means the same document
 
 
@@ -50,7 +49,8 @@ class Engine:
         query = understand(request.query, self.sync.snapshot.short_names)
         planned = plan(request, access.filter_for(request, principal), strategy=self.strategy, fusion=self.fusion)
         scope = self.sync.scope(planned.filter)
-        head = await lanes.start(planned, query, scope, self.index, self.embedder)
+        bare = bool(self.sync.snapshot.counts) and not self.sync.vectors
+        head = await lanes.start(planned, query, scope, self.index, self.embedder, bare)
         response = await offload(self._answer, head, query, scope, started)
         self._log_search(request, response)
         return response
@@ -63,14 +63,21 @@ class Engine:
         ranked = rank(fused, self._refer(fused, found.plan.filter), found.exact)
         chosen = rescale(group.best_per_entity(ranked), found.plan.rescale, found.plan.limit)
         return SearchResponse(
-            results=group.present(self.store, chosen),
+            results=group.present(self.store, chosen, found.plan.filter),
             strategy=found.plan.strategy.value,
             mode=found.plan.mode,
             revision=snapshot.revision,
             took_ms=(time.perf_counter() - started) * 1000,
-            diagnostics=(*found.plan.diagnostics, *(() if snapshot.counts else (EMPTY,))),
+            diagnostics=(*found.plan.diagnostics, *self._notes(head)),
             lanes={ranking.lane: len(ranking.hits) for ranking in found.rankings},
         )
+
+    def _notes(self, head: Head) -> Iterator[Diagnostic]:
+        total, vectors = sum(self.sync.snapshot.counts.values()), self.sync.vectors
+        if not total:
+            yield Diagnostic("empty_catalog", "The catalog is empty. Add something: repertory add PATH")
+        elif head.vector is not None and vectors < total:
+            yield Diagnostic("vectors_missing", f"{total - vectors} of {total} documents have no vector yet; words alone find them.")
 
     def _refer(self, numbers: Iterable[int], filter: Filter) -> dict[int, Reference]:
         """Which document each number is: from memory, else from the store.
@@ -82,7 +89,7 @@ class Engine:
         missing = [number for number in asked if number not in known]
         if missing:
             if len(known) > REFERENCES:
-                known.clear()
+                known = self._references = {number: known[number] for number in asked if number in known}
             known.update(self.store.references(missing))
         return {number: about for number in asked if (about := known.get(number)) is not None and filter.admits(about.bucket)}
 

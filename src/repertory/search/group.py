@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from repertory.model import Candidate, Entity, Kind, Result
+from repertory.model import Bucket, Candidate, Entity, Filter, Kind, Result
 from repertory.store import Store
 
 EXCERPT = 280  # characters: two lines on a card
@@ -21,14 +21,14 @@ def best_per_entity(candidates: Sequence[Candidate]) -> list[Candidate]:
     return list(best.values())
 
 
-def present(store: Store, chosen: Sequence[Candidate]) -> tuple[Result, ...]:
-    """Results with their entities; what left the catalog meanwhile is left out."""
+def present(store: Store, chosen: Sequence[Candidate], filter: Filter) -> tuple[Result, ...]:
+    """Results with their entities as they are now: what left the catalog, or the caller's sight, since the lanes ran is left out."""
     entities = store.entities([candidate.entity_id for candidate in chosen])
     passages = store.passages([candidate.document_id for candidate in chosen if candidate.kind is Kind.DOCUMENT])
     return tuple(
-        _result(candidate, entities[candidate.entity_id], passages.get(candidate.document_id))
+        _result(candidate, entity, passages.get(candidate.document_id))
         for candidate in chosen
-        if candidate.entity_id in entities
+        if (entity := entities.get(candidate.entity_id)) is not None and filter.admits(Bucket.of(entity))
     )
 
 

@@ -22,7 +22,7 @@ from repertory.store import Store
 from repertory.text.query import Query
 
 PROBES = {BM25: bm25_probe, KEYWORD: keyword_probe}
-EXACT_DEPTH = 10  # names are rarely shared by more
+EXACT_DEPTH = 200  # the sections of a file share its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,15 @@ class Head:
     vector: Vector | None
 
 
-async def start(plan: SearchPlan, query: Query, scope: Scope, index: Index, embedder: Embedder | None) -> Head:
-    """Embed the query if the plan wants a vector, and run the lexical lanes meanwhile. Without one, the lexical plan stands in."""
+async def start(plan: SearchPlan, query: Query, scope: Scope, index: Index, embedder: Embedder | None, bare: bool) -> Head:
+    """Embed the query if the plan wants a vector, and run the lexical lanes meanwhile. Without one, the lexical plan stands in.
+
+    `bare` says that the catalog has documents, but none of them a vector.
+    """
     if VECTOR not in plan.lanes:
         return Head(plan, {}, None)
     asked = _lexical_queries(plan, query)
-    hits, vector = await asyncio.gather(offload(index.search, asked, scope), _embed(embedder, query.text))
+    hits, vector = await asyncio.gather(offload(index.search, asked, scope), _embed(embedder, query.text, bare))
     if not isinstance(vector, str):
         return Head(plan, dict(zip((one.lane for one in asked), hits, strict=True)), vector)
     if plan.strategy is Strategy.EMBEDDING:
@@ -57,10 +60,12 @@ async def start(plan: SearchPlan, query: Query, scope: Scope, index: Index, embe
     return Head(plan.without_vector(vector), {}, None)
 
 
-async def _embed(embedder: Embedder | None, text: str) -> Vector | str:
-    """The query's vector, or why there is none."""
+async def _embed(embedder: Embedder | None, text: str, bare: bool) -> Vector | str:
+    """The query's vector, or why there is none (C05: also where the index has nothing to compare it with)."""
     if embedder is None:
         return "no embedding model is configured."
+    if bare:
+        return "nothing in the catalog has a vector yet."
     try:
         vector: Vector = (await embedder.embed_query(text)).vectors[0]
         return vector
@@ -93,6 +98,8 @@ def run(head: Head, query: Query, scope: Scope, index: Index, store: Store) -> F
     scores = {lane: dict(ranking) for lane, ranking in hits.items()}
     if plan.fill:
         _fill(scores, query, vector, scope, index)
+    for number in exact.difference(*scores.values()):  # named by a word that no lane looks for, such as "on"
+        scores[plan.lanes[0]][number] = 0.0
     return Found(plan, tuple(Ranking(lane, ranking) for lane, ranking in hits.items()), scores, exact)
 
 

@@ -41,25 +41,17 @@ class SearchPlan:
             mode=LEXICAL_ONLY,
             lanes=(KEYWORD, BM25),
             join="boost",
-            weights={KEYWORD: 1.0},
             rescale="keep",
             fill=True,
             diagnostics=(*self.diagnostics, diagnostic),
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """How much each lane counts in each fusion; settings may change them."""
-
-    rrf: Mapping[str, float]
-    linear: Mapping[str, float]
+RRF_WEIGHTS = {BM25: 1.0, VECTOR: 1.0}
+LINEAR_WEIGHTS = {BM25: 0.3, VECTOR: 0.7}  # D01
 
 
-DEFAULT_WEIGHTS = Weights(rrf={BM25: 1.0, VECTOR: 1.0}, linear={BM25: 0.3, VECTOR: 0.7})  # D01
-
-
-def plan(request: SearchRequest, filter: Filter, *, strategy: Strategy, fusion: Fusion, weights: Weights = DEFAULT_WEIGHTS) -> SearchPlan:
+def plan(request: SearchRequest, filter: Filter, *, strategy: Strategy, fusion: Fusion) -> SearchPlan:
     """The plan for a request; `strategy` and `fusion` are the settings' choice where the request has none."""
     _check(request)
     chosen = request.strategy or strategy
@@ -79,7 +71,7 @@ def plan(request: SearchRequest, filter: Filter, *, strategy: Strategy, fusion: 
         case Strategy.REGEX:
             return replace(base, lanes=(REGEX,))
         case Strategy.KEYWORD:
-            return replace(base, lanes=(KEYWORD,), join="boost", weights={KEYWORD: 1.0})
+            return replace(base, lanes=(KEYWORD,), join="boost")
         case Strategy.BM25:
             return replace(base, lanes=(BM25,), rescale="by_best")
         case Strategy.EMBEDDING:
@@ -88,8 +80,8 @@ def plan(request: SearchRequest, filter: Filter, *, strategy: Strategy, fusion: 
             joined = request.fusion or fusion
             shared = replace(base, lanes=(BM25, VECTOR), rescale="by_best")
             if joined is Fusion.RRF:
-                return replace(shared, join="rrf", weights=weights.rrf)
-            return replace(shared, join="linear", weights=weights.linear, fill=True)
+                return replace(shared, join="rrf", weights=RRF_WEIGHTS)
+            return replace(shared, join="linear", weights=LINEAR_WEIGHTS, fill=True)
 
 
 def _check(request: SearchRequest) -> None:
@@ -97,5 +89,7 @@ def _check(request: SearchRequest) -> None:
         raise InvalidRequest(f"limit is {request.limit}; it must be between 1 and {MAX_LIMIT}.")
     if not request.query.strip():
         raise InvalidRequest("The query is empty. Say what you are looking for.")
+    if any("\ud800" <= character <= "\udfff" for text in (request.query, *request.tags) for character in text):
+        raise InvalidRequest("The query or a tag is not valid Unicode. Send it as UTF-8.")
     if len(request.query) > MAX_QUERY_LENGTH:
         raise InvalidRequest(f"The query has {len(request.query)} characters; at most {MAX_QUERY_LENGTH} are read. Shorten it.")

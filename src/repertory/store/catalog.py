@@ -32,9 +32,6 @@ from repertory.store.schema import (
     sources,
 )
 
-CHUNK = 500  # values in one IN list: below every database's limit
-
-
 # Every search runs these; built once, because building a statement costs as much as running it.
 _WANTED: BindParameter[Any] = bindparam("wanted", expanding=True)
 _ENTITIES = select(entities.c.id, entities.c.data).where(entities.c.id.in_(_WANTED))
@@ -94,7 +91,7 @@ class Store:
     # The whole catalog
 
     def snapshot(self) -> Snapshot:
-        """Counts and lengths as of now, read in one transaction."""
+        """Counts and lengths as of now."""
         with self._engine.connect() as connection:
             statistics = connection.execute(
                 select(documents.c.bucket, func.count(), func.sum(documents.c.length)).group_by(documents.c.bucket)
@@ -169,7 +166,7 @@ class Store:
         visible = select(entities.c.id).where(entities.c.bucket.in_(self._visible(filter)))
         found: set[Edge] = set()
         with self._engine.connect() as connection:
-            for chunk in _chunks(ids):
+            for chunk in write.chunks(ids):
                 for near, far in ((edges.c.origin, edges.c.target), (edges.c.target, edges.c.origin)):
                     wanted = select(edges.c.origin, edges.c.relation, edges.c.target).where(near.in_(chunk), far.in_(visible))
                     found.update(Edge(*row) for row in connection.execute(wanted))
@@ -195,19 +192,19 @@ class Store:
         if not wanted:
             return []
         with self._engine.connect() as connection:
-            return [row for chunk in _chunks(wanted) for row in connection.execute(statement, {"wanted": chunk})]
+            return [row for chunk in write.chunks(wanted) for row in connection.execute(statement, {"wanted": chunk})]
 
     def haystacks(self, filter: Filter) -> Iterator[tuple[int, str, str]]:
         """What a regular expression looks at, name and text of each document, in number order (C01)."""
         visible = self._visible(filter)
         with self._engine.connect() as connection:
-            wanted = select(documents.c.number, documents.c.name, documents.c.text, documents.c.tags)
+            wanted = select(documents.c.number, documents.c.name, documents.c.title, documents.c.text, documents.c.tags)
             rows = connection.execution_options(yield_per=1000).execute(
                 wanted.where(documents.c.bucket.in_(visible)).order_by(documents.c.number)
             )
-            for number, name, text, tags in rows:
+            for number, name, title, text, tags in rows:
                 if not filter.tags or filter.tags <= set(json.loads(tags)):
-                    yield number, name, text
+                    yield number, name, f"{title}\n{text}"
 
     def documents(self, model: str, numbers: Sequence[int] | None = None) -> Iterator[DocumentRecord]:
         """Documents with their vectors under a model: these numbers, or all, in number order."""
@@ -216,7 +213,7 @@ class Store:
             .outerjoin(embeddings, (embeddings.c.digest == documents.c.digest) & (embeddings.c.model == model))
             .order_by(documents.c.number)
         )
-        chunks = [joined] if numbers is None else [joined.where(documents.c.number.in_(chunk)) for chunk in _chunks(numbers)]
+        chunks = [joined] if numbers is None else [joined.where(documents.c.number.in_(chunk)) for chunk in write.chunks(numbers)]
         with self._engine.connect() as connection:
             for statement in chunks:
                 for row in connection.execution_options(yield_per=1000).execute(statement):
@@ -284,8 +281,3 @@ def _document(row: object) -> Document:
         text=row.text,  # type: ignore[attr-defined]
         anchor=row.anchor,  # type: ignore[attr-defined]
     )
-
-
-def _chunks(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    for start in range(0, len(items), CHUNK):
-        yield items[start : start + CHUNK]

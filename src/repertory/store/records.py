@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from repertory.embedders.base import Vector
-from repertory.model import Bucket, Document, Entity, Field
+from repertory.model import Bucket, Document, Entity
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +58,6 @@ class DocumentRecord:
     number: int
     document: Document
     vector: Vector | None
-
-    @property
-    def fields(self) -> Mapping[Field, str]:
-        return self.document.fields
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,7 @@ entities = Table(
     Column("data", Text, nullable=False),  # the entity as JSON
     Index("entities_by_source", "source"),
     Index("entities_by_position", "position"),
+    Index("entities_by_bucket", "bucket"),
 )
 
 documents = Table(
@@ -54,6 +55,7 @@ documents = Table(
     Column("digest", String, nullable=False),  # of the embedded text
     Column("signature", String, nullable=False),  # of everything
     Column("name", String, nullable=False),
+    Column("title", Text, nullable=False),
     Column("anchor", Text, nullable=False),
     Column("tags", Text, nullable=False),
     Column("fields", Text, nullable=False),
@@ -63,6 +65,7 @@ documents = Table(
     Index("documents_by_entity", "entity_id"),
     Index("documents_by_digest", "digest"),
     Index("documents_by_bucket", "bucket", "length"),  # covers the statistics
+    Index("documents_by_short_names", "short_names"),
 )
 
 embeddings = Table(

@@ -18,7 +18,7 @@ from repertory.model import Bucket, Entity, Field
 from repertory.store.records import Changes, NewDocument
 from repertory.store.schema import documents, edges, embeddings, entities, facts, outbox, revisions
 
-CHUNK = 500
+CHUNK = 500  # values in one IN list: below every database's limit
 
 
 def counter(connection: Connection, name: str) -> int:
@@ -45,7 +45,7 @@ def apply(connection: Connection, changes: Changes) -> int:
 def add_embeddings(connection: Connection, model: str, vectors: Mapping[str, Vector]) -> int:
     """Keep vectors and announce the documents that have them now."""
     digests = list(vectors)
-    for chunk in _chunks(digests):
+    for chunk in chunks(digests):
         connection.execute(delete(embeddings).where(embeddings.c.model == model, embeddings.c.digest.in_(chunk)))
     rows = [
         {"model": model, "digest": digest, "vector": np.ascontiguousarray(vector, dtype="<f4").tobytes()}
@@ -54,7 +54,7 @@ def add_embeddings(connection: Connection, model: str, vectors: Mapping[str, Vec
     if rows:
         connection.execute(insert(embeddings), rows)
     numbers: list[int] = []
-    for chunk in _chunks(digests):
+    for chunk in chunks(digests):
         numbers += connection.execute(select(documents.c.number).where(documents.c.digest.in_(chunk))).scalars()
     _announce(connection, removed=(), put=sorted(numbers))
     return _revise(connection, f"embedded {len(vectors)} texts")
@@ -63,12 +63,12 @@ def add_embeddings(connection: Connection, model: str, vectors: Mapping[str, Vec
 def _put_entities(connection: Connection, changed: Sequence[tuple[Entity, str]], source: str) -> None:
     ids = [entity.id for entity, _ in changed]
     positions: dict[str, int] = {}
-    for chunk in _chunks(ids):
+    for chunk in chunks(ids):
         found = connection.execute(select(entities.c.id, entities.c.position).where(entities.c.id.in_(chunk)))
         positions.update((row.id, row.position) for row in found)
+    last = connection.execute(select(func.max(entities.c.position))).scalar() or 0
     _delete(connection, entities.c.id, ids)
     _delete(connection, edges.c.origin, ids)
-    last = connection.execute(select(func.max(entities.c.position))).scalar() or 0
     rows: list[dict[str, Any]] = []
     links: dict[tuple[str, str, str], None] = {}
     for entity, digest in changed:
@@ -81,7 +81,7 @@ def _put_entities(connection: Connection, changed: Sequence[tuple[Entity, str]],
                 "position": positions[entity.id],
                 "kind": entity.kind.value,
                 "name": entity.name,
-                "bucket": Bucket(entity.kind, entity.status, entity.enabled, entity.audience).key,
+                "bucket": Bucket.of(entity).key,
                 "source": source,
                 "provenance": entity.provenance,
                 "digest": digest,
@@ -106,6 +106,7 @@ def _put_documents(connection: Connection, added: Sequence[NewDocument]) -> list
             "digest": new.document.digest,
             "signature": new.signature,
             "name": new.document.fields.get(Field.NAME, ""),
+            "title": new.document.fields.get(Field.TITLE, ""),
             "anchor": new.document.anchor,
             "tags": json.dumps(new.document.tags, ensure_ascii=False),
             "fields": json.dumps(dict(new.document.fields), ensure_ascii=False),
@@ -122,14 +123,14 @@ def _put_documents(connection: Connection, added: Sequence[NewDocument]) -> list
 
 def _documents_of(connection: Connection, entity_ids: Sequence[str]) -> list[int]:
     found: list[int] = []
-    for chunk in _chunks(entity_ids):
+    for chunk in chunks(entity_ids):
         found += connection.execute(select(documents.c.number).where(documents.c.entity_id.in_(chunk))).scalars()
     return found
 
 
 def _numbers(connection: Connection, document_ids: Sequence[str]) -> list[int]:
     found: list[int] = []
-    for chunk in _chunks(document_ids):
+    for chunk in chunks(document_ids):
         found += connection.execute(select(documents.c.number).where(documents.c.id.in_(chunk))).scalars()
     return found
 
@@ -160,10 +161,11 @@ def _take(connection: Connection, name: str, count: int) -> range:
 
 
 def _delete(connection: Connection, column: Any, values: Sequence[Any]) -> None:
-    for chunk in _chunks(values):
+    for chunk in chunks(values):
         connection.execute(delete(column.table).where(column.in_(chunk)))
 
 
-def _chunks(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
+def chunks(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    """Lists that fit into one IN."""
     for start in range(0, len(items), CHUNK):
         yield items[start : start + CHUNK]

@@ -30,6 +30,7 @@ STOPWORDS = frozenset(
     """.split()
 )
 
+LONG = 64  # longer words are rarely seen twice
 SHORT = 3  # A01: a shorter token counts only where it is a name
 
 # Vowel signs and points that Python's \w leaves out: accents, Hebrew, Arabic, and the Indic scripts.
@@ -73,10 +74,10 @@ WHOLE = "whole"  # an identifier kept whole beside its parts
 def tokens(text: str) -> Iterator[Token]:
     """Every token of a text, in order: stopwords too, so that callers decide."""
     for match in _WORD.finditer(text):
-        yield from _split(match.group())
+        word = match.group()
+        yield from _remembered(word) if len(word) < LONG else _split(word)
 
 
-@lru_cache(maxsize=65536)
 def _split(word: str) -> tuple[Token, ...]:
     word = _POSSESSIVE.sub("", word).replace("'", "").replace("’", "")
     folded = fold(word)
@@ -88,6 +89,9 @@ def _split(word: str) -> tuple[Token, ...]:
     found = tuple(_part(part) for part in parts)
     joined = "".join(token.text for token in found)
     return (*found, *(Token(spelling, WHOLE) for spelling in dict.fromkeys((folded, joined))))  # node.js, nodejs
+
+
+_remembered = lru_cache(maxsize=65536)(_split)
 
 
 def _part(written: str) -> Token:
@@ -117,11 +121,15 @@ def _unspaced(folded: str) -> Iterator[Token]:
         yield from _split(folded[at:])
 
 
-def words(text: str) -> list[str]:
-    """What a document is found by: no stopwords, short tokens only where they are names."""
-    return [
-        token.text for token in tokens(text) if token.form in (NAME, GRAM) or (len(token.text) >= SHORT and token.text not in STOPWORDS)
-    ]
+def words(text: str, *, naming: bool = False) -> list[str]:
+    """What a document is found by: no stopwords, short tokens only where they are names, as all are in a text that is a name itself."""
+    return [token.text for token in tokens(text) if _tells(token, naming)]
+
+
+def _tells(token: Token, naming: bool) -> bool:
+    if token.form in (NAME, GRAM):
+        return True
+    return token.text not in STOPWORDS and (naming or len(token.text) >= SHORT)
 
 
 def query_words(text: str, names: Container[str] = frozenset()) -> list[str]:
@@ -137,9 +145,9 @@ def _asks(token: Token, names: Container[str]) -> bool:
     return len(token.text) >= SHORT or token.text in names
 
 
-def short_names(text: str) -> set[str]:
-    """The short tokens of a text that are names: what `query_words` must know of the index."""
-    return {token.text for token in tokens(text) if token.form == NAME}
+def short_names(text: str, *, naming: bool = False) -> set[str]:
+    """The short tokens among the `words` of a text: what `query_words` must know of the index."""
+    return {token.text for token in tokens(text) if token.form != GRAM and len(token.text) < SHORT and _tells(token, naming)}
 
 
 _thread = threading.local()
@@ -161,9 +169,9 @@ def _stem(word: str) -> str:
     return str(stemmers[language].stemWord(word))
 
 
-def terms(text: str) -> list[str]:
+def terms(text: str, *, naming: bool = False) -> list[str]:
     """`words`, stemmed: what BM25 counts."""
-    return [stem(word) for word in words(text)]
+    return [stem(word) for word in words(text, naming=naming)]
 
 
 def compact(text: str) -> str:

@@ -1,14 +1,20 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import tracemalloc
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from tests.catalogs import ask, ids, tool
 
+import repertory
 from repertory.app import Repertory
-from repertory.errors import SourceError
+from repertory.errors import InvalidRequest, SourceError
+from repertory.indexes.base import Point
+from repertory.indexes.edge import EdgeIndex
 
 NOTE = """# Harbour guide
 
@@ -139,3 +145,61 @@ async def test_progress_is_told(rep: Repertory, notes: Path) -> None:
     await rep.add(notes, lambda *step: seen.append(step))
     assert seen[:2] == [("Reading", 1, 2), ("Reading", 2, 2)]
     assert seen[-1] == ("Embedding", 4, 4)
+
+
+async def test_a_duplicate_does_not_keep_what_else_left_its_file(rep: Repertory, tmp_path: Path) -> None:
+    def write(name: str, *tools: str) -> None:
+        (tmp_path / name).write_text(json.dumps({"tools": [{"name": tool_, "inputSchema": {}} for tool_ in tools]}))
+
+    write("a.json", "twice")
+    write("b.json", "twice", "zebra")
+    await rep.add(tmp_path)
+    write("b.json", "twice")
+    assert (await rep.add(tmp_path)).removed == 1
+    assert [entity.name for entity in (await rep.entries())[0]] == ["twice"]
+
+
+async def test_a_name_belongs_to_one_place(rep: Repertory, notes: Path) -> None:
+    await rep.add(notes)
+    with pytest.raises(InvalidRequest, match="another source"):
+        await rep.put("notes", [tool("box/lamp")])
+    assert rep.status()["documents"] == 4
+
+
+async def test_a_writer_who_is_cancelled_keeps_its_place_until_it_is_done(rep: Repertory) -> None:
+    many = [tool(f"box/tool{n}", "Lights a room") for n in range(400)]
+    first = asyncio.create_task(rep.put("first", many))
+    await asyncio.sleep(0.05)
+    first.cancel()
+    await asyncio.gather(first, return_exceptions=True)
+    await rep.put("second", [tool("other/torch", "Lights the way")])
+    assert await rep.check() == []
+    assert rep.status()["documents"] == 401
+
+
+async def test_a_long_word_costs_little(rep: Repertory) -> None:
+    tracemalloc.start()
+    await rep.put("tools", [tool("box/blob", "abcdef0123456789" * 5000)])
+    assert tracemalloc.get_traced_memory()[1] < 50_000_000
+    tracemalloc.stop()
+
+
+async def test_a_failed_re_encoding_is_made_good(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    short = [tool(f"box/t{n}", "Lamp") for n in range(20)]
+    long = [tool(f"box/long{n}", "Lights a room and many other things besides " * 20) for n in range(20)]
+    async with repertory.open(tmp_path, embedder="none") as rep:
+        await rep.put("short", short)
+        put, calls = EdgeIndex.put, iter(range(100))
+
+        def fails_later(self: EdgeIndex, points: Sequence[Point]) -> None:
+            if next(calls) == 1:  # the new documents go in; encoding the old ones anew fails
+                raise OSError("disk full")
+            put(self, points)
+
+        monkeypatch.setattr(EdgeIndex, "put", fails_later)
+        with pytest.raises(OSError, match="disk full"):
+            await rep.put("long", long)
+        monkeypatch.undo()
+    async with repertory.open(tmp_path, embedder="none") as rep:
+        assert await rep.check() == []
+        assert rep.status()["documents"] == 40
