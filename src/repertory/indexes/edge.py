@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 SMALL = 50  # A05: a kind with no more documents is covered in full
 EXACT_BELOW = 20_000  # documents of a kind; above it HNSW is quicker than looking at every vector
 INDEX_ABOVE_KB = 30_000  # of dense vectors in a segment: about EXACT_BELOW of them; then `optimize` builds HNSW
-DELETED = 0.05  # share of removed points at which `optimize` lets them go; until then they count in IDF
+DELETED = 0.1  # share of removed points at which `optimize` lets them go: when it is called, it shall
 DENSE = "dense"
 _KEYWORD_FIELDS = ("bucket", "tags", "names")
 
@@ -59,6 +59,7 @@ class EdgeIndex:
                 indexing_threshold=INDEX_ABOVE_KB,
                 deleted_threshold=DELETED,
                 vacuum_min_vector_number=1,
+                default_segment_number=1,  # merge: every segment costs at opening and in every query
             ),
         )
         self._shard = edge.EdgeShard.create(str(self._shard_path), config)

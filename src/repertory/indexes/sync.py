@@ -23,6 +23,8 @@ _log = logging.getLogger(__name__)
 
 BATCH = 1000
 MIXED = 0.0  # no mean length gives this pivot: points are of more than one
+STALE = 0.2  # share of removed points that may still count in IDF; it is then less than .2 off, of about 5
+LARGE = 20_000  # vectors: from here on an index over them is worth building
 CHECKPOINT_EVERY = 20_000  # lines of the outbox: what a killed process replays at most
 
 
@@ -38,6 +40,7 @@ class Sync:
         self._position = 0
         self._checkpointed = 0
         self._pivot = MIXED
+        self._removed = 0  # since the engine last forgot removed points
         self.snapshot: Snapshot = store.snapshot()
         self.vectors = 0  # documents that have one
 
@@ -78,7 +81,9 @@ class Sync:
             removed = {number: gone for _, number, gone in lines}
             put = self._store.documents(self._model, [number for number, gone in removed.items() if not gone])
             self._put(put, self._pivot or pivot(self.snapshot.mean_length))
-            self._index.remove([number for number, gone in removed.items() if gone])
+            gone_now = [number for number, gone in removed.items() if gone]
+            self._index.remove(gone_now)
+            self._removed += len(gone_now)
             self._position = lines[-1][0]
         self._look()
         self._follow_lengths()
@@ -110,8 +115,11 @@ class Sync:
         self.checkpoint()
 
     def settle(self) -> None:
-        """After a run of writes: let the engine build what makes it quick, and forget what was removed (it counts in IDF until then)."""
-        self._index.optimize()
+        """After a run of writes: let the engine build what makes it quick and forget what was removed, where it is worth the seconds."""
+        total = sum(self.snapshot.counts.values())
+        if self._removed > STALE * total or self.vectors > LARGE:
+            self._index.optimize()
+            self._removed = 0
 
     def checkpoint(self) -> None:
         """Make the index durable up to here and let the outbox forget it."""
