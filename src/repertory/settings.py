@@ -32,7 +32,7 @@ class Settings(BaseSettings):
 
     catalog: Path = Field(default_factory=lambda: user_data_path("repertory", appauthor=False), description="The catalog directory.")
     strategy: Strategy = Field(Strategy.HYBRID, description="How a request that names no strategy is answered.")
-    fusion: Fusion = Field(Fusion.LINEAR, description="How hybrid joins its lanes: linear or rrf.")
+    fusion: Fusion = Field(Fusion.ADAPTIVE, description="How hybrid joins its lanes: adaptive, linear or rrf.")
     ef_search: int = Field(100, ge=8, le=4096, description="How widely HNSW looks around; larger is slower and more exact.")
     embedder: Literal["onnx", "openai", "none"] = Field("onnx", description="Bundled model, an OpenAI-compatible endpoint, or none.")
     embedder_url: str = Field("https://api.openai.com/v1", description="Base URL of the endpoint.")

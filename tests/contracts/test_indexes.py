@@ -17,6 +17,8 @@ TOOLS = Bucket(Kind.TOOL, Status.ACTIVE, True, frozenset({PUBLIC}))
 DRAFTS = Bucket(Kind.TOOL, Status.DRAFT, True, frozenset({PUBLIC}))
 SKILLS = Bucket(Kind.SKILL, Status.ACTIVE, True, frozenset({PUBLIC}))
 
+ONE = Sparse([1], [1.0])
+
 Opener = Callable[[], Index]
 
 
@@ -39,11 +41,11 @@ def index(opener: Opener) -> Iterator[Index]:
 def point(number: int, bucket: Bucket, dense: list[float] | None, words: dict[int, float], **more: tuple[str, ...]) -> Point:
     sparse = Sparse(list(words), list(words.values()))
     vector = np.array(dense, np.float32) / np.linalg.norm(dense) if dense else None
-    return Point(number, bucket.key, more.get("tags", ()), more.get("names", ()), sparse, sparse, vector)
+    return Point(number, bucket.key, more.get("tags", ()), more.get("names", ()), sparse, sparse, sparse, vector)
 
 
 def scope(*buckets: Bucket, tags: frozenset[str] = frozenset(), everything: bool = False) -> Scope:
-    return Scope(dict.fromkeys(buckets, 1), tags, everything)
+    return Scope(dict.fromkeys(buckets, 1), tags, everything, len(buckets))
 
 
 EVERYTHING = scope(TOOLS, DRAFTS, SKILLS, everything=True)
@@ -143,11 +145,11 @@ def test_large_kinds_are_ranked_by_hnsw_nearly_exactly(opener: Opener, monkeypat
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     made = opener()
     made.create(16)
-    made.put([Point(n, TOOLS.key, (), (), Sparse([1], [1.0]), Sparse([1], [1.0]), vector) for n, vector in enumerate(vectors, 1)])
+    made.put([Point(n, TOOLS.key, (), (), ONE, ONE, ONE, vector) for n, vector in enumerate(vectors, 1)])
     made.optimize()
     agreed = 0
     for query in vectors[:20]:
-        (hits,) = made.search([LaneQuery(VECTOR, query, 10)], Scope({TOOLS: 3000}, frozenset(), everything=True))
+        (hits,) = made.search([LaneQuery(VECTOR, query, 10)], Scope({TOOLS: 3000}, frozenset(), everything=True, documents=3000))
         exact = set((np.argsort(-(vectors @ query))[:10] + 1).tolist())
         agreed += len(exact & {hit.number for hit in hits[:10]})
     assert agreed >= 190

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +13,13 @@ from hypothesis import strategies as st
 from tests.catalogs import ids
 
 import repertory
+from repertory.indexes.encode import dimension, weigh
+from repertory.ingest.project import project
 from repertory.model import Entity, Filter, Fusion, Kind, Principal, SearchRequest, Status, Strategy
+from repertory.text.tokens import terms
 
-WORDS = st.sampled_from("read write file parcel track invoice S3 C++ 天気 погода café get_user calendar Go AI sendMail".split())
+WORDS_IN_USE = "read write file parcel track invoice S3 C++ 天気 погода café get_user calendar Go AI sendMail".split()
+WORDS = st.sampled_from(WORDS_IN_USE)
 TEXT = st.lists(WORDS, max_size=8).map(" ".join)
 PATH = st.from_regex(r"[a-z]{1,6}/[a-z_]{1,8}", fullmatch=True)
 GROUPS = st.frozensets(st.sampled_from(["public", "hr", "ops|eu", "50%,x"]), min_size=1, max_size=3)
@@ -47,6 +52,7 @@ REQUESTS = st.builds(
     include_disabled=st.booleans(),
 )
 PRINCIPALS = st.one_of(st.just(Principal()), GROUPS.map(lambda groups: Principal("someone", groups)))
+VOCABULARY = sorted({stem for word in WORDS_IN_USE for stem in terms(word)})
 SOME = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -95,6 +101,10 @@ def test_an_index_by_increments_equals_one_from_scratch(first: list[Entity], sec
             for state in (first, second, third):
                 await rep.put("entries", state)
                 assert await rep.check() == []
+                expected = Counter(term for entity in state for document in project(entity) for term in set(weigh(document.fields)))
+                assert rep._store.frequencies([dimension(term) for term in VOCABULARY]) == {
+                    dimension(term): expected[term] for term in VOCABULARY if expected[term]
+                }
                 assert {entity.id for entity in (await rep.entries(_ANY, limit=1000))[0]} == {entity.id for entity in state}
 
     with tempfile.TemporaryDirectory() as catalog:

@@ -107,7 +107,7 @@ async def test_A05_every_kind_has_its_own_top(rep: Repertory) -> None:
     only_tools = await ask(rep, "track a parcel", strategy=Strategy.EMBEDDING, kinds=frozenset({Kind.MCP_SERVER}), limit=5)
     assert ids(only_tools) == ["server:post"]
     lanes = (await ask(rep, "track a parcel to the customer", limit=10)).lanes or {}
-    assert lanes[VECTOR] == 50 + 1 + 1  # the crowd's best fifty, and both small kinds in full
+    assert lanes[VECTOR] == 30 + 1 + 1  # the best of the crowd, and both small kinds in full
 
 
 BUCKET = Bucket(Kind.TOOL, Status.ACTIVE, True, frozenset({PUBLIC}))
@@ -244,6 +244,6 @@ async def test_A18_what_was_narrowed_since_the_lanes_ran_is_not_shown(rep: Reper
     engine = rep._engine
     planned = plan(SearchRequest("lamp"), Filter(audience=frozenset({PUBLIC})), strategy=Strategy.HYBRID, fusion=Fusion.LINEAR)
     query, scope = understand("lamp", frozenset()), engine.sync.scope(planned.filter)
-    head = await lanes.start(planned, query, scope, engine.index, engine.embedder, bare=False)
+    head = await lanes.start(planned, query, scope, engine.index, engine._frequencies, engine.embedder, bare=False)
     engine.store.write(Changes("narrow", "entries", put_entities=[(tool("box/lamp", "New and secret", **change), "x")]))
     assert engine._answer(head, query, scope, 0.0).results == ()

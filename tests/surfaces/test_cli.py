@@ -206,7 +206,7 @@ def test_doctor_finds_a_healthy_catalog_well_and_says_where_settings_come_from(c
     assert {check["check"]: check["ok"] for check in findings["checks"]} == dict.fromkeys(("catalog", "index", "vectors", "model"), True)
     assert findings["settings"]["catalog"] == {"value": str(catalog), "origin": "argument"}
     assert findings["settings"]["ef_search"] == {"value": "64", "origin": "environment"}
-    assert findings["settings"]["fusion"] == {"value": "linear", "origin": "default"}
+    assert findings["settings"]["fusion"] == {"value": "adaptive", "origin": "default"}
     (source,) = findings["sources"]
     assert source["location"] == str(EXAMPLES)
 
@@ -259,7 +259,7 @@ def test_help_names_every_command_within_a_second() -> None:
         seconds.append(time.perf_counter() - begun)
     assert min(seconds) < 1
     assert ran.code == 0
-    assert set(re.findall(r"^│ (\w+) ", ran.out, re.MULTILINE)) == {"add", "search", "list", "show", "serve", "doctor", "eval"}
+    assert set(re.findall(r"^│ (\w+) ", ran.out, re.MULTILINE)) == {"add", "search", "list", "show", "serve", "doctor", "eval", "tune"}
 
 
 def test_help_loads_no_engine() -> None:

@@ -63,7 +63,7 @@ def test_typing_a_query_shows_the_right_card_first(page: Page) -> None:
     expect(first).to_contain_text("calendar/create_event")
     expect(first).to_contain_text("Schedule a meeting or any other event")
     expect(first).to_contain_text("1.00")
-    expect(first).to_contain_text("found by bm25 #1, vector #1")
+    expect(first).to_contain_text("found by bm25 #1, grams #1, vector #1")
     expect(page.get_by_role("status")).to_contain_text("10 results · hybrid")
 
 

@@ -57,11 +57,11 @@ def test_search_has_the_documented_shape(http: httpx2.Client) -> None:
 
 def test_explain_adds_the_evidence_of_each_lane(http: httpx2.Client) -> None:
     answer = search(http, query="schedule a meeting", explain=True, limit=3)
-    assert set(answer) == ANSWER | {"lanes"}
+    assert set(answer) == ANSWER | {"lanes", "known"}
     for result in answer["results"]:
         assert set(result) == RESULT | {"evidence"}
         assert all(set(lane) == {"lane", "rank", "score", "contribution"} for lane in result["evidence"])
-    assert {lane["lane"] for lane in answer["results"][0]["evidence"]} == {"bm25", "vector"}
+    assert {lane["lane"] for lane in answer["results"][0]["evidence"]} == {"bm25", "grams", "vector"}
 
 
 @pytest.mark.parametrize("strategy", ["keyword", "bm25", "embedding", "hybrid", "regex"])

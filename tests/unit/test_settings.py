@@ -31,7 +31,7 @@ def refused(arguments: dict[str, object] | None = None, environment: dict[str, s
 @pytest.mark.usefixtures("file")
 def test_without_anything_every_value_is_the_default() -> None:
     settings, origins = load({}, {})
-    assert (settings.strategy, settings.fusion, settings.port, settings.host) == (Strategy.HYBRID, Fusion.LINEAR, 8321, "127.0.0.1")
+    assert (settings.strategy, settings.fusion, settings.port, settings.host) == (Strategy.HYBRID, Fusion.ADAPTIVE, 8321, "127.0.0.1")
     assert origins == dict.fromkeys(Settings.model_fields, "default")
 
 

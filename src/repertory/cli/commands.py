@@ -243,6 +243,42 @@ def evaluate(
         out.print(evaluation.moved(compare.moves(before, after, most=20), *diff))
 
 
+@app.command()
+def tune(
+    sets: Annotated[Path, typer.Argument(help="Labelled sets to learn from.")],
+    check: Annotated[Path | None, typer.Option("--check", help="Labelled sets to judge by, not learned from.", show_default=False)] = None,
+    cache: Annotated[Path | None, typer.Option("--cache", help="Where the indexed sets are kept.", show_default=False)] = None,
+) -> None:
+    """Learn how adaptive fusion balances its lanes, and print it in the form of search/adaptive.toml."""
+    from datetime import UTC, datetime
+
+    from platformdirs import user_cache_path
+
+    from repertory.evaluate import tune as tuning
+    from repertory.evaluate.sets import find, load
+    from repertory.search.adapt import learned
+
+    settings = _settings()
+    place = cache or user_cache_path("repertory", appauthor=False) / "eval"
+
+    async def work(folder: Path) -> list[tuning.Sample]:
+        samples = []
+        for one in find(folder):
+            with _progress_bar(f"{one.name}: ") as progress:
+                samples.append(await tuning.sample(load(one), place, settings, progress))
+        return samples
+
+    samples = asyncio.run(work(sets))
+    balance = tuning.learn(samples, learned())
+    judged = {"learned from": samples, **({"judged by": asyncio.run(work(check))} if check else {})}
+    for name, these in judged.items():
+        before, after = tuning.mean_ndcg(these, learned()), tuning.mean_ndcg(these, balance)
+        err.print(f"{name} {len(these)} sets: nDCG@10 {before:.4f} before, {after:.4f} now")
+    typer.echo("# How adaptive fusion balances its lanes (search/adapt.py says what these mean).")
+    typer.echo(f'made_by = "repertory tune {sets.name}"\nmade_on = {datetime.now(UTC):%Y-%m-%d}\n\n[balance]')
+    typer.echo(f"lean = {balance.lean:.2f}\nslope = {balance.slope:.2f}\ngrams = {balance.grams:.2f}")
+
+
 def _settings(**arguments: Any) -> Settings:
     settings, _ = settings_module.load(arguments)
     _logging(settings)

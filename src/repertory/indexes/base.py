@@ -12,9 +12,10 @@ from typing import NamedTuple, Protocol
 from repertory.embedders.base import Vector
 from repertory.model import Bucket, Hit
 
-FORMAT = 1  # raise it when points are encoded differently: an index of another format is rebuilt
+FORMAT = 2  # raise it when points are encoded differently: an index of another format is rebuilt
 
 BM25 = "bm25"
+GRAMS = "grams"
 KEYWORD = "keyword"
 VECTOR = "vector"
 EXACT = "exact"
@@ -36,6 +37,7 @@ class Point:
     tags: tuple[str, ...]
     names: tuple[str, ...]  # compact spellings under which it is found exactly (C09)
     bm25: Sparse
+    grams: Sparse
     keyword: Sparse
     dense: Vector | None  # None until the document is embedded (A16)
 
@@ -60,6 +62,7 @@ class Scope:
     buckets: Mapping[Bucket, int]
     tags: frozenset[str]
     everything: bool
+    documents: int  # of the whole catalog, as the engine's IDF counts them
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ import qdrant_edge as edge
 
 from repertory.embedders.base import Vector
 from repertory.errors import CatalogError
-from repertory.indexes.base import BM25, EXACT, KEYWORD, VECTOR, LaneQuery, Point, Scope, Sparse, Standing
+from repertory.indexes.base import BM25, EXACT, GRAMS, KEYWORD, VECTOR, LaneQuery, Point, Scope, Sparse, Standing
 from repertory.model import Hit, Kind
 
 _log = logging.getLogger(__name__)
@@ -53,6 +53,7 @@ class EdgeIndex:
             vectors={DENSE: edge.EdgeVectorParams(max(dimensions, 1), edge.Distance.Cosine)},
             sparse_vectors={
                 BM25: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf),
+                GRAMS: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf),
                 KEYWORD: edge.EdgeSparseVectorParams(),
             },
             optimizers=edge.EdgeOptimizersConfig(
@@ -137,7 +138,7 @@ class EdgeIndex:
             size = sizes[kind]
             alone = scope.everything and len(by_kind) == 1
             yield edge.QueryRequest(
-                limit=max(query.depth, SMALL),
+                limit=max(query.depth, size) if size <= SMALL else query.depth,
                 query=nearest,
                 filter=_filter(scope, query, keys=None if alone else keys),
                 params=edge.SearchParams(exact=size <= EXACT_BELOW, hnsw_ef=self._ef_search),
@@ -198,7 +199,7 @@ def _to_engine(point: Point) -> edge.Point:
     vectors: dict[str, Any] = {}
     if point.dense is not None:
         vectors[DENSE] = point.dense.tolist()
-    for name, sparse in ((BM25, point.bm25), (KEYWORD, point.keyword)):
+    for name, sparse in ((BM25, point.bm25), (GRAMS, point.grams), (KEYWORD, point.keyword)):
         if sparse.indices:
             vectors[name] = edge.SparseVector(*sparse)
     payload = {"bucket": point.bucket, "tags": list(point.tags), "names": list(point.names)}
@@ -215,6 +216,7 @@ def _from_engine(record: edge.Record) -> Point:
         tags=tuple(payload["tags"]),
         names=tuple(payload["names"]),
         bm25=_sparse(vectors.get(BM25)),
+        grams=_sparse(vectors.get(GRAMS)),
         keyword=_sparse(vectors.get(KEYWORD)),
         dense=np.asarray(dense, dtype=np.float32) if dense is not None else None,
     )

@@ -1,8 +1,8 @@
 """How does a document become a point?
 
-Sparse `bm25` folds field weights and length into the document's side of BM25, so that the engine's dot product with its own IDF is the BM25
-score (C02). Sparse `keyword` makes rule A04 a plain dot product. Tokens become dimensions by a hash; two tokens in one dimension are
-possible and harmless.
+Sparse `bm25` folds field weights and length into the document's side of BM25, so that the engine's dot product with its own IDF is the
+BM25 score (C02). Sparse `grams` is the same over character trigrams: what a typing error leaves of a word still matches. Sparse `keyword`
+makes rule A04 a plain dot product. Tokens become dimensions by a hash; two tokens in one dimension are possible and harmless.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from zlib import crc32
 from repertory.embedders.base import Vector
 from repertory.indexes.base import Point, Sparse
 from repertory.model import Bucket, Field
-from repertory.text.tokens import SHORT, compact, stem, terms, words
+from repertory.text.tokens import SHORT, compact, grams, stem, terms, words
 
+GRAMS_PER_TERM = 7  # on the mean, weighted: 5.7 to 9.0 over eleven public sets
 K1 = 1.2  # C02
 B = 0.75
 
@@ -62,9 +63,13 @@ def weigh(fields: Mapping[Field, str]) -> Counter[str]:
     return weights
 
 
-def length(fields: Mapping[Field, str]) -> float:
-    """The weighted number of terms: what BM25 calls the length."""
-    return float(sum(weigh(fields).values()))
+def _weigh_grams(fields: Mapping[Field, str]) -> Counter[str]:
+    weights: Counter[str] = Counter()
+    for field, text in fields.items():
+        weight = BM25_WEIGHTS[field]
+        for gram in grams(words(text, naming=field in NAMING)):
+            weights[gram] += weight  # type: ignore[assignment]
+    return weights
 
 
 def pivot(mean_length: float) -> float:
@@ -87,6 +92,7 @@ def encode(
         tags=tuple(sorted(set(tags))),
         names=exact_names(fields),
         bm25=_bm25(weigh(fields), pivot),
+        grams=_bm25(_weigh_grams(fields), pivot * GRAMS_PER_TERM),
         keyword=_keyword(fields),
         dense=dense,
     )
@@ -120,6 +126,11 @@ def _prefixes(text: str, naming: bool) -> set[str]:
 def bm25_probe(query_words: Iterable[str]) -> Sparse:
     """A query as the bm25 lane takes it."""
     return _sparse((term, 1.0) for term in {stem(word) for word in query_words})
+
+
+def grams_probe(query_words: Iterable[str]) -> Sparse:
+    """A query as the grams lane takes it."""
+    return _sparse((gram, 1.0) for gram in set(grams(query_words)))
 
 
 def keyword_probe(query_words: Iterable[str]) -> Sparse:

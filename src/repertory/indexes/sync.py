@@ -137,7 +137,7 @@ class Sync:
         """A filter in the terms of the engine."""
         counts = self.snapshot.counts
         admitted = {bucket: count for bucket, count in counts.items() if filter.admits(bucket)}
-        return Scope(admitted, filter.tags, everything=len(admitted) == len(counts))
+        return Scope(admitted, filter.tags, everything=len(admitted) == len(counts), documents=sum(counts.values()))
 
     def differences(self) -> list[str]:
         """Where the index is not what the truth says: empty when all is well."""
@@ -180,7 +180,7 @@ def _same(one: Point, other: Point) -> bool:
         return False
     if (one.dense is None) != (other.dense is None):
         return False
-    pairs = [(one.bm25, other.bm25), (one.keyword, other.keyword)]
+    pairs = [(one.bm25, other.bm25), (one.grams, other.grams), (one.keyword, other.keyword)]
     if any(a.indices != b.indices or not np.allclose(a.values, b.values, rtol=1e-5) for a, b in pairs):
         return False
     return one.dense is None or other.dense is None or bool(np.allclose(one.dense, other.dense, atol=1e-5))

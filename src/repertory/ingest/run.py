@@ -152,7 +152,8 @@ def _diff_documents(changes: Changes, store: Store) -> None:
 
 def _new_document(document: Document, signature: str) -> NewDocument:
     names = frozenset(name for field, text in document.fields.items() for name in short_names(text, naming=field in encode.NAMING))
-    return NewDocument(document, signature, encode.length(document.fields), names)
+    weights = encode.weigh(document.fields)
+    return NewDocument(document, signature, float(sum(weights.values())), names, frozenset(map(encode.dimension, weights)))
 
 
 def _write(changes: Changes, store: Store, sync: Sync, report: IngestReport) -> None:

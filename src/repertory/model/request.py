@@ -28,6 +28,7 @@ class Fusion(StrEnum):
 
     RRF = "rrf"
     LINEAR = "linear"
+    ADAPTIVE = "adaptive"
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,6 +112,7 @@ class SearchResponse:
     took_ms: float
     diagnostics: tuple[Diagnostic, ...] = ()
     lanes: Mapping[str, int] | None = None  # how many hits each lane brought
+    known: float | None = None  # the share of the query's words that the catalog knows: what adaptive fusion goes by
 
     @property
     def groups(self) -> dict[Kind, tuple[Result, ...]]:
@@ -132,4 +133,5 @@ class SearchResponse:
         }
         if explain:
             shown["lanes"] = dict(self.lanes or {})
+            shown["known"] = self.known
         return shown

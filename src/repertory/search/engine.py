@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from repertory import access
@@ -42,6 +42,8 @@ class Engine:
     fusion: Fusion
     log_queries: bool = False
     _references: dict[int, Reference] = field(default_factory=dict)
+    _searched: bool = False
+    _loaded: bool = False  # all references
 
     async def search(self, request: SearchRequest, principal: Principal) -> SearchResponse:
         """Answer one request."""
@@ -50,7 +52,7 @@ class Engine:
         planned = plan(request, access.filter_for(request, principal), strategy=self.strategy, fusion=self.fusion)
         scope = self.sync.scope(planned.filter)
         bare = bool(self.sync.snapshot.counts) and not self.sync.vectors
-        head = await lanes.start(planned, query, scope, self.index, self.embedder, bare)
+        head = await lanes.start(planned, query, scope, self.index, self._frequencies, self.embedder, bare)
         response = await offload(self._answer, head, query, scope, started)
         self._log_search(request, response)
         return response
@@ -70,7 +72,12 @@ class Engine:
             took_ms=(time.perf_counter() - started) * 1000,
             diagnostics=(*found.plan.diagnostics, *self._notes(head)),
             lanes={ranking.lane: len(ranking.hits) for ranking in found.rankings},
+            known=round(found.known, 4) if found.plan.adapt else None,
         )
+
+    def _frequencies(self, dimensions: Sequence[int]) -> list[int]:
+        found = self.store.frequencies(dimensions)
+        return [found.get(dimension, 0) for dimension in dimensions]
 
     def _notes(self, head: Head) -> Iterator[Diagnostic]:
         total, vectors = sum(self.sync.snapshot.counts.values()), self.sync.vectors
@@ -90,7 +97,11 @@ class Engine:
         if missing:
             if len(known) > REFERENCES:
                 known = self._references = {number: known[number] for number in asked if number in known}
-            known.update(self.store.references(missing))
+            # Whoever searches twice will search often: then all of them, at a tenth of the price of some at a time.
+            all_fit = self._searched and sum(self.sync.snapshot.counts.values()) <= REFERENCES
+            known.update(self.store.references(None if all_fit and not self._loaded else missing))
+            self._loaded = self._loaded or all_fit
+        self._searched = True
         return {number: about for number in asked if (about := known.get(number)) is not None and filter.admits(about.bucket)}
 
     def _log_search(self, request: SearchRequest, response: SearchResponse) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from repertory.indexes.base import BM25, KEYWORD
 from repertory.indexes.encode import FULL_BOOST
 from repertory.model import Evidence
+from repertory.search.adapt import learned
 from repertory.search.lanes import Found
 
 RRF_K = 60  # Cormack et al. 2009; damps neighbouring ranks (A06)
@@ -30,6 +31,13 @@ def _linear(found: Found) -> Fused:
     """D01, on lane scores that were brought to [0, 1] over the candidates."""
     scaled = {lane: _unit(scores) for lane, scores in found.scores.items()}
     return _collect(found, lambda lane, _, score: found.plan.weights[lane] * scaled[lane](score))
+
+
+def _adaptive(found: Found) -> Fused:
+    """F02: lane scores as shares of the lane's best, weighed for this query."""
+    weights = learned().weights(found.known)
+    best = {lane: max(scores.values(), default=0.0) for lane, scores in found.scores.items()}
+    return _collect(found, lambda lane, _, score: weights[lane] * max(0.0, score) / best[lane] if best[lane] > 0 else 0.0)
 
 
 def _boost(found: Found) -> Fused:
@@ -63,4 +71,4 @@ def _unit(scores: Mapping[int, float]) -> Callable[[float], float]:
     return lambda score: (score - low) / (high - low)
 
 
-JOINS: Mapping[str, Callable[[Found], Fused]] = {"rrf": _rrf, "linear": _linear, "boost": _boost, "single": _single}
+JOINS: Mapping[str, Callable[[Found], Fused]] = {"rrf": _rrf, "linear": _linear, "adaptive": _adaptive, "boost": _boost, "single": _single}

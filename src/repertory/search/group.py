@@ -23,7 +23,7 @@ def best_per_entity(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 def present(store: Store, chosen: Sequence[Candidate], filter: Filter) -> tuple[Result, ...]:
     """Results with their entities as they are now: what left the catalog, or the caller's sight, since the lanes ran is left out."""
-    entities = store.entities([candidate.entity_id for candidate in chosen])
+    entities = store.entities_of([candidate.number for candidate in chosen])
     passages = store.passages([candidate.document_id for candidate in chosen if candidate.kind is Kind.DOCUMENT])
     return tuple(
         _result(candidate, entity, passages.get(candidate.document_id))

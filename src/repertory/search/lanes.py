@@ -7,21 +7,23 @@ every candidate is then scored in every lane, also one that only one lane brough
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from repertory.embedders.base import Embedder, Vector
 from repertory.errors import EmbedderError, VectorsUnavailable
-from repertory.indexes.base import BM25, EXACT, KEYWORD, VECTOR, Index, LaneQuery, Scope, Sparse
-from repertory.indexes.encode import bm25_probe, keyword_probe
+from repertory.indexes.base import BM25, EXACT, GRAMS, KEYWORD, VECTOR, Index, LaneQuery, Scope, Sparse
+from repertory.indexes.encode import bm25_probe, grams_probe, keyword_probe
 from repertory.model import Hit, Ranking, Strategy
 from repertory.offload import offload
 from repertory.search import pattern
+from repertory.search.adapt import known_share
 from repertory.search.plan import REGEX, SearchPlan
 from repertory.store import Store
 from repertory.text.query import Query
 
-PROBES = {BM25: bm25_probe, KEYWORD: keyword_probe}
+PROBES = {BM25: bm25_probe, GRAMS: grams_probe, KEYWORD: keyword_probe}
+Vocabulary = Callable[[Sequence[int]], list[int]]  # how many documents have each of these terms
 EXACT_DEPTH = 200  # the sections of a file share its name
 
 
@@ -33,6 +35,7 @@ class Found:
     rankings: tuple[Ranking, ...]
     scores: Mapping[str, Mapping[int, float]]  # by lane, for every candidate the lane could score
     exact: frozenset[int]  # found by their own name
+    known: float = 0.0  # the share of the query's words that the catalog knows (see `adapt`)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +45,39 @@ class Head:
     plan: SearchPlan
     hits: Mapping[str, tuple[Hit, ...]]
     vector: Vector | None
+    scores: Mapping[str, Mapping[int, float]] = field(default_factory=dict)  # beyond the hits: of documents that another lane brought
+    known: float = 0.0
 
 
-async def start(plan: SearchPlan, query: Query, scope: Scope, index: Index, embedder: Embedder | None, bare: bool) -> Head:
+async def start(
+    plan: SearchPlan, query: Query, scope: Scope, index: Index, vocabulary: Vocabulary, embedder: Embedder | None, bare: bool
+) -> Head:
     """Embed the query if the plan wants a vector, and run the lexical lanes meanwhile. Without one, the lexical plan stands in.
 
     `bare` says that the catalog has documents, but none of them a vector.
     """
     if VECTOR not in plan.lanes:
         return Head(plan, {}, None)
-    asked = _lexical_queries(plan, query)
-    hits, vector = await asyncio.gather(offload(index.search, asked, scope), _embed(embedder, query.text, bare))
+    (hits, scores, known), vector = await asyncio.gather(
+        offload(_ahead, plan, query, scope, index, vocabulary), _embed(embedder, query.text, bare)
+    )
     if not isinstance(vector, str):
-        return Head(plan, dict(zip((one.lane for one in asked), hits, strict=True)), vector)
+        return Head(plan, hits, vector, scores, known)
     if plan.strategy is Strategy.EMBEDDING:
         raise VectorsUnavailable(f"This search needs vectors: {vector} Use another strategy, such as bm25, or try again later.")
     return Head(plan.without_vector(vector), {}, None)
+
+
+def _ahead(
+    plan: SearchPlan, query: Query, scope: Scope, index: Index, vocabulary: Vocabulary
+) -> tuple[dict[str, tuple[Hit, ...]], dict[str, dict[int, float]], float]:
+    """What needs no vector: the lexical lanes, what each says of the others' finds, and how well the catalog knows the query's words."""
+    asked = _lexical_queries(plan, query)
+    hits = dict(zip((one.lane for one in asked), index.search(asked, scope), strict=True))
+    scores = {lane: dict(ranking) for lane, ranking in hits.items() if lane != EXACT}
+    if plan.fill:
+        _fill(scores, query, None, scope, index)
+    return hits, scores, known_share(vocabulary(bm25_probe(query.words).indices), scope.documents) if plan.adapt else 0.0
 
 
 async def _embed(embedder: Embedder | None, text: str, bare: bool) -> Vector | str:
@@ -95,12 +115,12 @@ def run(head: Head, query: Query, scope: Scope, index: Index, store: Store) -> F
         waiting = [LaneQuery(lane, _probe(lane, query, vector), len(exact), exact) for lane in hits]
         for asked, extra in zip(waiting, index.search(waiting, scope), strict=True):
             hits[asked.lane] = _merged(hits[asked.lane], extra)
-    scores = {lane: dict(ranking) for lane, ranking in hits.items()}
+    scores = {lane: {**head.scores.get(lane, {}), **dict(ranking)} for lane, ranking in hits.items()}
     if plan.fill:
         _fill(scores, query, vector, scope, index)
     for number in exact.difference(*scores.values()):  # named by a word that no lane looks for, such as "on"
         scores[plan.lanes[0]][number] = 0.0
-    return Found(plan, tuple(Ranking(lane, ranking) for lane, ranking in hits.items()), scores, exact)
+    return Found(plan, tuple(Ranking(lane, ranking) for lane, ranking in hits.items()), scores, exact, head.known)
 
 
 def _fill(scores: dict[str, dict[int, float]], query: Query, vector: Vector | None, scope: Scope, index: Index) -> None:

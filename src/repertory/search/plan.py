@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from repertory.errors import InvalidRequest
-from repertory.indexes.base import BM25, KEYWORD, VECTOR
+from repertory.indexes.base import BM25, GRAMS, KEYWORD, VECTOR
 from repertory.model import Diagnostic, Filter, Fusion, SearchRequest, Strategy
 from repertory.model.request import MAX_LIMIT, MAX_QUERY_LENGTH
 
@@ -31,6 +31,7 @@ class SearchPlan:
     weights: Mapping[str, float]
     rescale: str  # a function of `rescale`
     fill: bool = False  # score every candidate in every lane
+    adapt: bool = False  # weights depend on the query
     diagnostics: tuple[Diagnostic, ...] = ()
 
     def without_vector(self, reason: str) -> SearchPlan:
@@ -43,6 +44,7 @@ class SearchPlan:
             join="boost",
             rescale="keep",
             fill=True,
+            adapt=False,
             diagnostics=(*self.diagnostics, diagnostic),
         )
 
@@ -77,11 +79,14 @@ def plan(request: SearchRequest, filter: Filter, *, strategy: Strategy, fusion: 
         case Strategy.EMBEDDING:
             return replace(base, lanes=(VECTOR,), rescale="cosine")
         case Strategy.HYBRID:
-            joined = request.fusion or fusion
-            shared = replace(base, lanes=(BM25, VECTOR), rescale="by_best")
-            if joined is Fusion.RRF:
-                return replace(shared, join="rrf", weights=RRF_WEIGHTS)
-            return replace(shared, join="linear", weights=LINEAR_WEIGHTS, fill=True)
+            hybrid = replace(base, lanes=(BM25, VECTOR), rescale="by_best")
+            match request.fusion or fusion:
+                case Fusion.RRF:
+                    return replace(hybrid, join="rrf", weights=RRF_WEIGHTS)
+                case Fusion.LINEAR:
+                    return replace(hybrid, join="linear", weights=LINEAR_WEIGHTS, fill=True)
+                case Fusion.ADAPTIVE:
+                    return replace(hybrid, lanes=(BM25, GRAMS, VECTOR), join="adaptive", fill=True, adapt=True)
 
 
 def _check(request: SearchRequest) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,6 @@ from repertory.store.schema import (
 # Every search runs these; built once, because building a statement costs as much as running it.
 _WANTED: BindParameter[Any] = bindparam("wanted", expanding=True)
 _ENTITIES = select(entities.c.id, entities.c.data).where(entities.c.id.in_(_WANTED))
-_REFERENCES = select(documents.c.number, documents.c.id, documents.c.entity_id, documents.c.bucket).where(documents.c.number.in_(_WANTED))
 _PASSAGES = select(documents.c.id, documents.c.anchor, documents.c.text).where(documents.c.id.in_(_WANTED))
 
 
@@ -179,14 +178,36 @@ class Store:
         rows = self._select(select(documents.c.id, documents.c.signature).where(documents.c.entity_id.in_(_WANTED)), entity_ids)
         return {row.id: row.signature for row in rows}
 
-    def references(self, numbers: Sequence[int]) -> dict[int, Reference]:
-        """What search needs to know of documents; numbers that are gone are left out."""
-        rows = self._select(_REFERENCES, numbers)
-        return {row.number: Reference(row.id, row.entity_id, Bucket.from_key(row.bucket)) for row in rows}
+    def references(self, numbers: Sequence[int] | None) -> dict[int, Reference]:
+        """What search needs to know of these documents, or of all; numbers that are gone are left out."""
+        columns = "SELECT number, id, entity_id, bucket FROM documents"
+        if numbers is None:
+            with self._engine.connect() as connection:
+                rows: Iterable[Any] = connection.exec_driver_sql(columns).all()
+        else:
+            rows = self._look_up(f"{columns} WHERE number IN", numbers)
+        return {number: Reference(document_id, entity_id, Bucket.from_key(bucket)) for number, document_id, entity_id, bucket in rows}
+
+    def frequencies(self, dimensions: Sequence[int]) -> dict[int, int]:
+        """How many documents have each of these terms; terms that none has are left out."""
+        return dict(self._look_up("SELECT dimension, documents FROM terms WHERE dimension IN", dimensions))
 
     def passages(self, document_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
         """The anchor and the text of documents."""
         return {row.id: (row.anchor, row.text) for row in self._select(_PASSAGES, document_ids)}
+
+    def entities_of(self, numbers: Sequence[int]) -> dict[str, Entity]:
+        """The entities of these documents, by id."""
+        joined = "SELECT e.id, e.data FROM documents d JOIN entities e ON e.id = d.entity_id WHERE d.number IN"
+        return {entity_id: Entity.from_json(json.loads(data)) for entity_id, data in self._look_up(joined, numbers)}
+
+    def _look_up(self, statement: str, numbers: Sequence[int]) -> list[Any]:
+        """Rows by number, written straight into the statement: on the path of every search, binding would cost more than running."""
+        found: list[Any] = []
+        with self._engine.connect() as connection:
+            for chunk in write.chunks(numbers):
+                found += connection.exec_driver_sql(f"{statement} ({','.join(str(int(number)) for number in chunk)})")
+        return found
 
     def _select(self, statement: Select[Any], wanted: Sequence[Any]) -> list[Row[Any]]:
         if not wanted:

@@ -18,6 +18,7 @@ class NewDocument:
     signature: str
     length: float
     short_names: frozenset[str]
+    terms: frozenset[int]  # the dimensions of its terms
 
 
 @dataclass(slots=True)

@@ -6,9 +6,9 @@ counter and are never used twice.
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, Float, Index, Integer, LargeBinary, MetaData, String, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, LargeBinary, MetaData, String, Table, Text
 
-FORMAT = 1  # raise it with a migration: a catalog of another format is refused, not guessed at
+FORMAT = 2  # raise it with a migration: a catalog of another format is refused, not guessed at
 
 metadata = MetaData()
 
@@ -62,10 +62,18 @@ documents = Table(
     Column("text", Text, nullable=False),
     Column("length", Float, nullable=False),
     Column("short_names", Text, nullable=False),
+    Column("terms", LargeBinary, nullable=False),  # the dimensions of its terms, uint32
     Index("documents_by_entity", "entity_id"),
     Index("documents_by_digest", "digest"),
     Index("documents_by_bucket", "bucket", "length"),  # covers the statistics
     Index("documents_by_short_names", "short_names"),
+)
+
+terms = Table(  # the vocabulary: how many documents have each term
+    "terms",
+    metadata,
+    Column("dimension", BigInteger, primary_key=True, autoincrement=False),
+    Column("documents", Integer, nullable=False),
 )
 
 embeddings = Table(

@@ -6,6 +6,7 @@ Every write moves the revision, and every document that comes, changes or goes l
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -16,7 +17,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from repertory.embedders.base import Vector
 from repertory.model import Bucket, Entity, Field
 from repertory.store.records import Changes, NewDocument
-from repertory.store.schema import documents, edges, embeddings, entities, facts, outbox, revisions
+from repertory.store.schema import documents, edges, embeddings, entities, facts, outbox, revisions, terms
 
 CHUNK = 500  # values in one IN list: below every database's limit
 
@@ -33,6 +34,7 @@ def apply(connection: Connection, changes: Changes) -> int:
     removed = _documents_of(connection, gone)
     replaced = changes.remove_documents + [new.document.id for new in changes.put_documents]
     removed += _numbers(connection, replaced)
+    _count_terms(connection, removed, changes.put_documents)
     _delete(connection, documents.c.number, removed)
     _delete(connection, entities.c.id, gone)
     _delete(connection, edges.c.origin, gone)
@@ -113,6 +115,7 @@ def _put_documents(connection: Connection, added: Sequence[NewDocument]) -> list
             "text": new.document.text,
             "length": new.length,
             "short_names": " ".join(sorted(new.short_names)),
+            "terms": np.array(sorted(new.terms), "<u4").tobytes(),
         }
         for number, new in zip(numbers, added, strict=True)
     ]
@@ -133,6 +136,25 @@ def _numbers(connection: Connection, document_ids: Sequence[str]) -> list[int]:
     for chunk in chunks(document_ids):
         found += connection.execute(select(documents.c.number).where(documents.c.id.in_(chunk))).scalars()
     return found
+
+
+def _count_terms(connection: Connection, removed: Sequence[int], added: Sequence[NewDocument]) -> None:
+    """Keep the vocabulary: what leaves counts less, what comes counts more."""
+    change: Counter[int] = Counter()
+    for new in added:
+        change.update(new.terms)
+    for chunk in chunks(removed):
+        for packed in connection.execute(select(documents.c.terms).where(documents.c.number.in_(chunk))).scalars():
+            change.subtract(np.frombuffer(packed, "<u4").tolist())
+    moved = [dimension for dimension, by in change.items() if by]
+    for chunk in chunks(moved):
+        found = connection.execute(select(terms.c.dimension, terms.c.documents).where(terms.c.dimension.in_(chunk)))
+        before = {row.dimension: row.documents for row in found}
+        connection.execute(delete(terms).where(terms.c.dimension.in_(chunk)))
+        after = {dimension: before.get(dimension, 0) + change[dimension] for dimension in chunk}
+        rows = [{"dimension": dimension, "documents": count} for dimension, count in after.items() if count > 0]
+        if rows:
+            connection.execute(insert(terms), rows)
 
 
 def _announce(connection: Connection, *, removed: Iterable[int], put: Iterable[int]) -> None:

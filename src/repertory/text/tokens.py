@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -182,3 +182,10 @@ def compact(text: str) -> str:
 def spaced(name: str) -> str:
     """An identifier as words, case kept: "web_search_exa" reads "web search exa"."""
     return " ".join(part for word in name.split() for piece in _JOINT.split(word) for part in _CAMEL.split(piece) if part)
+
+
+def grams(found: Iterable[str]) -> Iterator[str]:
+    """The character trigrams of words, their edges marked: what a typing error leaves intact."""
+    for word in found:
+        marked = f" {word} "
+        yield from (marked[i : i + 3] for i in range(len(marked) - 2))
