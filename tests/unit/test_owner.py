@@ -67,6 +67,7 @@ def test_what_is_released_can_be_owned_again(tmp_path: Path) -> None:
 
 def test_two_directories_have_two_owners(tmp_path: Path) -> None:
     owners = [Ownership(tmp_path / name) for name in ("one", "two")]
+    assert owner_of(tmp_path / "one") == owner_of(tmp_path / "two") == Owner(os.getpid())
     for ownership in owners:
         ownership.release()
 
