@@ -97,7 +97,7 @@ class Engine:
         if missing:
             if len(known) > REFERENCES:
                 known = self._references = {number: known[number] for number in asked if number in known}
-            # Whoever searches twice will search often: then all of them, at a tenth of the price of some at a time.
+            # Whoever searches twice will search often: then all at once, so that later searches ask the store for none.
             all_fit = self._searched and sum(self.sync.snapshot.counts.values()) <= REFERENCES
             known.update(self.store.references(None if all_fit and not self._loaded else missing))
             self._loaded = self._loaded or all_fit

@@ -32,9 +32,8 @@ from repertory.store.schema import (
     sources,
 )
 
-# Every search runs these; built once, because building a statement costs as much as running it.
+# Built once, because building a statement costs as much as running it.
 _WANTED: BindParameter[Any] = bindparam("wanted", expanding=True)
-_ENTITIES = select(entities.c.id, entities.c.data).where(entities.c.id.in_(_WANTED))
 _PASSAGES = select(documents.c.id, documents.c.anchor, documents.c.text).where(documents.c.id.in_(_WANTED))
 
 
@@ -114,11 +113,6 @@ class Store:
         return [SourceRecord(row.name, row.location, row.scanned, row.problems, row.entries or 0) for row in rows]
 
     # Entities
-
-    def entities(self, ids: Sequence[str]) -> dict[str, Entity]:
-        """Entities by id; unknown ids are left out."""
-        rows = self._select(_ENTITIES, ids)
-        return {row.id: Entity.from_json(json.loads(row.data)) for row in rows}
 
     def list_entities(self, filter: Filter, *, limit: int, offset: int = 0) -> tuple[list[Entity], int]:
         """What a filter admits, in registration order, and how many there are in all."""
