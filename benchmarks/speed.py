@@ -84,7 +84,7 @@ async def measure(size: int, sets: Path) -> dict[str, Any]:
     catalog = Path(tempfile.mkdtemp(prefix="repertory-bench-"))
     try:
         await _measure_indexing(catalog, entities, found)
-        async with repertory.open(catalog) as rep:
+        async with repertory.open(catalog, answer_cache=0) as rep:
             for query in warm_up:
                 await rep.search(query)
             found["memory_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -110,11 +110,11 @@ async def measure(size: int, sets: Path) -> dict[str, Any]:
 
 async def _measure_indexing(catalog: Path, entities: list[Entity], found: dict[str, Any]) -> None:
     started = time.perf_counter()
-    async with repertory.open(catalog, embedder="none") as rep:
+    async with repertory.open(catalog, embedder="none", answer_cache=0) as rep:
         await rep.put("bench", entities)
     found["index_words_s"] = time.perf_counter() - started
     started = time.perf_counter()
-    async with repertory.open(catalog) as rep:
+    async with repertory.open(catalog, answer_cache=0) as rep:
         found["embedded"] = await rep.embed()
     found["index_vectors_s"] = time.perf_counter() - started
     found["disk_mb"] = sum(file.stat().st_blocks * 512 for file in catalog.rglob("*")) / 1e6  # the engine keeps sparse files

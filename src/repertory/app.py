@@ -8,33 +8,49 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from repertory import access
 from repertory import settings as settings_module
+from repertory.cache import TimedCache
 from repertory.embedders.base import Embedder, Vector
 from repertory.embedders.onnx import OnnxEmbedder
 from repertory.embedders.openai import OpenAIEmbedder
 from repertory.embedders.wrappers import Cached, Guarded
 from repertory.errors import EmbedderError, InvalidRequest, NotFound
+from repertory.graph.derive import PAIRS, is_node
+from repertory.graph.draw import MAX_EDGES, Drawing, Format, draw
 from repertory.indexes.edge import EdgeIndex
 from repertory.indexes.sync import Sync
-from repertory.ingest.embed import embed_pending
+from repertory.ingest.embed import embed_concepts, embed_pending, pending_concepts
 from repertory.ingest.run import IngestReport, Progress, ingest, ingest_path
-from repertory.model import Entity, Filter, Principal, SearchRequest, SearchResponse
+from repertory.model import Edge, Entity, Filter, Kind, Principal, SearchRequest, SearchResponse
+from repertory.model.request import MAX_LIMIT
 from repertory.offload import offload
 from repertory.owner import Ownership
+from repertory.remote.base import Reranker, Rewriter
+from repertory.remote.reranker import HttpReranker
+from repertory.remote.rewriter import ChatRewriter
+from repertory.remote.wrappers import CachedRewriter, GuardedReranker, GuardedRewriter
+from repertory.search.categories import Category, categories
 from repertory.search.engine import Engine
+from repertory.search.expand import Expansion
+from repertory.search.judge import Judge
+from repertory.search.plan import Defaults
+from repertory.search.spelling import Vocabulary
 from repertory.settings import Settings
-from repertory.store import Edge, SourceRecord, Store
+from repertory.store import SourceRecord, Store
+from repertory.text.classify import Classification, classify
+from repertory.text.query import understand
 
 _log = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
+ANSWER_TTL = 300.0  # seconds (E09)
 RETRY_EMBEDDING = 30.0  # seconds between attempts of a serving process to embed what waits
 
 
@@ -63,7 +79,11 @@ async def open_with(settings: Settings) -> AsyncIterator[Repertory]:
         sync = await offload(Sync, store, index, model=model, dimensions=dimensions)
         await offload(sync.open)
         stack.callback(sync.close)
-        repertory = Repertory(settings, ownership, store, index, sync, embedder)
+        rewriter, reranker = make_rewriter(settings), make_reranker(settings)
+        for remote in (rewriter, reranker):
+            if remote is not None:
+                stack.push_async_callback(remote.close)
+        repertory = Repertory(settings, ownership, store, index, sync, embedder, rewriter, reranker)
         stack.push_async_callback(repertory.quiet)
         yield repertory
 
@@ -86,6 +106,24 @@ def make_embedder(settings: Settings) -> Embedder | None:
     return Cached(guarded, size=settings.embedder_cache) if settings.embedder_cache else guarded
 
 
+def make_rewriter(settings: Settings) -> Rewriter | None:
+    """The rewriter that the settings name, with its breaker and its cache."""
+    if not (settings.rewriter_url and settings.rewriter_model):
+        return None
+    limit = settings.rewriter_timeout
+    inner = ChatRewriter(settings.rewriter_url, settings.rewriter_model, api_key=settings.rewriter_key, timeout=limit)
+    return CachedRewriter(GuardedRewriter(inner, timeout=limit))
+
+
+def make_reranker(settings: Settings) -> Reranker | None:
+    """The re-ranker that the settings name, with its breaker."""
+    if not (settings.reranker_url and settings.reranker_model):
+        return None
+    limit = settings.reranker_timeout
+    inner = HttpReranker(settings.reranker_url, settings.reranker_model, api_key=settings.reranker_key, timeout=limit)
+    return GuardedReranker(inner, timeout=limit)
+
+
 class Repertory:
     """An open catalog."""
 
@@ -97,6 +135,8 @@ class Repertory:
         index: EdgeIndex,
         sync: Sync,
         embedder: Embedder | None,
+        rewriter: Rewriter | None = None,
+        reranker: Reranker | None = None,
     ) -> None:
         self.settings = settings
         self.ownership = ownership
@@ -105,12 +145,39 @@ class Repertory:
         self._embedder = embedder
         self._writing = asyncio.Lock()
         self._embedding = asyncio.Lock()
-        self._engine = Engine(store, index, sync, embedder, settings.strategy, settings.fusion, settings.log_queries)
+        defaults = Defaults(settings.preset, settings.strategy, settings.fusion, settings.lane_weights, settings.min_confidence)
+        expansion = Expansion(store, embedder.model) if settings.expansion and embedder else None
+        answers: TimedCache[Hashable, SearchResponse] = TimedCache(size=settings.answer_cache, ttl=ANSWER_TTL)
+        self._engine = Engine(
+            store,
+            index,
+            sync,
+            embedder,
+            Judge(index, embedder.model if embedder else None),
+            Vocabulary(store),
+            expansion,
+            answers,
+            rewriter,
+            reranker,
+            defaults,
+            settings.log_queries,
+        )
 
     async def search(self, request: SearchRequest | str, principal: Principal = Principal()) -> SearchResponse:
         """Find what answers a request."""
         asked = SearchRequest(request) if isinstance(request, str) else request
         return await self._engine.search(asked, principal)
+
+    async def categories(self, query: str, principal: Principal = Principal()) -> list[Category]:
+        """The best categories for a query, each with its best tools (E11)."""
+        answer = await self.search(SearchRequest(query, kinds=frozenset({Kind.TOOL}), limit=MAX_LIMIT), principal)
+        ranked = [(result.entity.id, result.score) for result in answer.results]
+        edges = await offload(self._store.edges_of, [entity_id for entity_id, _ in ranked], access.everything_for(principal))
+        return categories(ranked, edges)
+
+    def classify(self, query: str) -> Classification:
+        """What kind of query this is, and how one would search for it (D09)."""
+        return classify(query, understand(query, self._sync.snapshot.short_names).anchors)
 
     async def add(self, path: Path | str, progress: Progress = lambda *_: None) -> IngestReport:
         """Read a file or folder into the catalog, and embed what is new."""
@@ -142,6 +209,8 @@ class Repertory:
 
         async with self._embedding:  # writes of others go in between two batches
             done, excuse = await embed_pending(self._store, self._embedder, write, progress)
+            if self.settings.expansion and not excuse:
+                excuse = await embed_concepts(self._store, self._embedder, write, progress)
         if done:
             await self._write(self._sync.settle)
         return done, excuse
@@ -174,8 +243,11 @@ class Repertory:
             await asyncio.sleep(RETRY_EMBEDDING)
 
     async def waiting(self) -> int:
-        """How many texts have no vector yet."""
-        return await offload(self._store.count_pending, self._embedder.model) if self._embedder else 0
+        """How many texts have no vector yet, concepts included where they are wanted (B06)."""
+        if self._embedder is None:
+            return 0
+        texts = await offload(self._store.count_pending, self._embedder.model)
+        return texts + (len(await offload(pending_concepts, self._store, self._embedder.model)) if self.settings.expansion else 0)
 
     async def entries(
         self, filter: Filter = Filter(), principal: Principal = Principal(), *, limit: int = 50, offset: int = 0
@@ -195,6 +267,21 @@ class Repertory:
     async def edges(self, entity_id: str, principal: Principal = Principal()) -> list[Edge]:
         """How an entry is related to others, one hop out and in."""
         return await offload(self._store.neighbours, [entity_id], access.everything_for(principal))
+
+    async def graph(
+        self, reference: str | None = None, format: Format = Format.MERMAID, *, nodes: bool = False, principal: Principal = Principal()
+    ) -> Drawing:
+        """One entry and what is around it, or the whole catalog, as this principal sees it, drawn (E03)."""
+        if reference:
+            centre = (await self.show(reference, principal)).id
+            pairs = () if nodes else tuple(PAIRS)
+            near = await offload(self._store.edges_of, [centre], access.everything_for(principal), pairs)
+            found, alone = [edge for edge in near if nodes or not is_node(edge.target)], [centre]
+        else:
+            seen = access.narrow(Filter(), principal)
+            found, alone = await offload(self._store.all_edges, seen, nodes=nodes, limit=MAX_EDGES + 1), []
+        shown = found[:MAX_EDGES]
+        return Drawing(format, await offload(draw, shown, format, alone), len(shown), len(found) > len(shown))
 
     async def sources(self) -> list[SourceRecord]:
         """Where the entries come from."""

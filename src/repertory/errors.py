@@ -11,6 +11,7 @@
         CatalogFormat       written by another version
       EmbedderError         the model did not answer
         VectorsUnavailable  the caller insisted on vectors, and there are none
+      RemoteModelError      a rewriter or re-ranker did not answer
       SettingsError         a setting that is unknown or has a bad value
 
 Every class has a stable `code` for machines and says whether trying again can help. Surfaces map codes to HTTP statuses and exit codes,
@@ -69,6 +70,11 @@ class EmbedderError(RepertoryError):
 
 class VectorsUnavailable(EmbedderError):
     code = "vectors_unavailable"
+
+
+class RemoteModelError(RepertoryError):
+    code = "remote_model_error"
+    retryable = True
 
 
 class SettingsError(RepertoryError):

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from platformdirs import user_data_path
-from pydantic import Field, SecretStr, ValidationError, model_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from repertory.errors import SettingsError
-from repertory.model import Fusion, Strategy
+from repertory.model import Fusion, Preset, Strategy
 
 PREFIX = "REPERTORY_"
+LANES = ("bm25", "keyword", "vector")  # whose weight can be set
 FILE = "repertory.toml"
 ALIASES = {"SEARCH_FUSION_METHOD": "fusion", "VECTOR_SEARCH_EF_SEARCH": "ef_search"}  # names that other registries use
 NOT_SETTINGS = {"REPERTORY_CONFIG"}  # read before the settings are
@@ -31,8 +32,16 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(extra="forbid", frozen=True)
 
     catalog: Path = Field(default_factory=lambda: user_data_path("repertory", appauthor=False), description="The catalog directory.")
-    strategy: Strategy = Field(Strategy.HYBRID, description="How a request that names no strategy is answered.")
-    fusion: Fusion = Field(Fusion.ADAPTIVE, description="How hybrid joins its lanes: adaptive, linear or rrf.")
+    preset: Preset = Field(Preset.DEFAULT, description="The whole behaviour of requests that name none: docs/strategies.md lists them.")
+    strategy: Strategy | None = Field(None, description="How a request that names no strategy is answered; else the preset says it.")
+    fusion: Fusion | None = Field(None, description="How hybrid joins its lanes: adaptive, linear, rrf or legacy; else the preset says it.")
+    lane_weights: dict[str, float] = Field(
+        default_factory=dict, description="What a lane counts in rrf and linear fusion, where not as the rules say."
+    )
+    min_confidence: float | None = Field(
+        None, ge=0, le=1, description="Answers that are less likely to be any abstain; 0 always answers. Else as calibrated."
+    )
+    expansion: bool = Field(False, description="Whether a vocabulary of concepts is kept, with which the notes preset widens a query.")
     ef_search: int = Field(100, ge=8, le=4096, description="How widely HNSW looks around; larger is slower and more exact.")
     embedder: Literal["onnx", "openai", "none"] = Field("onnx", description="Bundled model, an OpenAI-compatible endpoint, or none.")
     embedder_url: str = Field("https://api.openai.com/v1", description="Base URL of the endpoint.")
@@ -43,10 +52,36 @@ class Settings(BaseSettings):
     embedder_pause: float = Field(30.0, ge=0, description="Seconds before a failed model is tried again.")
     embedder_cache: int = Field(2048, ge=0, description="How many query vectors are remembered; 0 remembers none.")
     embedder_threads: int = Field(min(4, os.cpu_count() or 1), ge=1, le=64, description="How many texts the bundled model reads at once.")
+    rewriter_url: str | None = Field(None, description="Base URL of an OpenAI-compatible chat model that rewrites queries; none: off.")
+    rewriter_model: str | None = Field(None, validate_default=True, description="Model that rewrites.")
+    rewriter_key: SecretStr | None = Field(None, description="API key of the rewriter.")
+    rewriter_timeout: float = Field(5.0, gt=0, description="Seconds to wait for a rewrite.")
+    reranker_url: str | None = Field(None, description="Base URL of an endpoint with /rerank that re-orders the head; none: off.")
+    reranker_model: str | None = Field(None, validate_default=True, description="Model that re-ranks.")
+    reranker_key: SecretStr | None = Field(None, description="API key of the re-ranker.")
+    reranker_timeout: float = Field(5.0, gt=0, description="Seconds to wait for a re-ranking.")
+    answer_cache: int = Field(1024, ge=0, description="How many answers are remembered, five minutes at most; 0 remembers none.")
     host: str = Field("127.0.0.1", description="Address to serve at. Only loopback is allowed until access control is set up.")
     port: int = Field(8321, ge=0, le=65535, description="Port to serve at; 0 takes a free one.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("warning", description="What is logged to stderr.")
     log_queries: bool = Field(False, description="Whether the text of queries may appear in the log.")
+
+    @field_validator("lane_weights")
+    @classmethod
+    def _known_lanes(cls, weights: dict[str, float]) -> dict[str, float]:
+        if unknown := set(weights) - set(LANES):
+            raise ValueError(f"there is no lane {sorted(unknown)[0]!r}; lanes are {', '.join(LANES)}")
+        if any(not 0 <= weight <= 100 for weight in weights.values()):
+            raise ValueError("a weight is a number between 0 and 100")
+        return weights
+
+    @field_validator("rewriter_model", "reranker_model")
+    @classmethod
+    def _url_and_model_go_together(cls, model: str | None, info: ValidationInfo) -> str | None:
+        url = (info.field_name or "").replace("_model", "_url")
+        if bool(model) != bool(info.data.get(url)):
+            raise ValueError(f"{url} and {info.field_name} go together: set both, or neither")
+        return model
 
     @model_validator(mode="after")
     def _endpoint_has_dimensions(self) -> Settings:
@@ -89,7 +124,7 @@ def load(arguments: Mapping[str, Any] | None = None, environment: Mapping[str, s
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = str(first["loc"][0]) if first["loc"] else "embedder_dimensions"
-        value = "" if name == "embedder_key" or not first["loc"] else f" = {first['input']!r}"
+        value = "" if name.endswith("_key") or not first["loc"] else f" = {first['input']!r}"
         raise SettingsError(f"Setting {name!r}{value} (from {origins[name]}): {first['msg'].removeprefix('Value error, ')}.") from None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,36 @@ from tests.catalogs import ask, ids, note, server, tool
 
 import repertory
 from repertory.app import Repertory
-from repertory.indexes.base import BM25, VECTOR
+from repertory.indexes.base import BM25, KEYWORD, VECTOR
 from repertory.ingest.project import project
-from repertory.model import PUBLIC, Bucket, Entity, Filter, Hit, Kind, Principal, Ranking, SearchRequest, Status, Strategy
-from repertory.model.request import Fusion
+from repertory.model import (
+    PUBLIC,
+    Bucket,
+    Candidate,
+    Entity,
+    Evidence,
+    Filter,
+    Fusion,
+    Hit,
+    Kind,
+    Link,
+    Preset,
+    Principal,
+    Ranking,
+    SearchRequest,
+    Status,
+    Strategy,
+)
 from repertory.search import lanes
+from repertory.search.distribute import distribute
 from repertory.search.fuse import fuse
 from repertory.search.lanes import Found
+from repertory.search.offers import tool_score
 from repertory.search.plan import plan
 from repertory.search.rank import rank
+from repertory.search.reading import Reading
+from repertory.search.rescale import rescale
+from repertory.settings import load as load_settings
 from repertory.store import Changes, Reference
 from repertory.text.flatten import flatten
 from repertory.text.query import understand
@@ -90,12 +112,12 @@ async def test_A04_keyword_boosts(rep: Repertory) -> None:
     assert await boost("gamma") == pytest.approx(1.5)
     assert await boost("delta") == pytest.approx(1)
     assert await boost("zeta") == pytest.approx(2)  # two tools match
-    assert await boost("bet") == pytest.approx(2)  # a prefix at a word boundary
+    assert await boost("gamm") == pytest.approx(1.5)  # a prefix at a word boundary
+    assert await boost("Exa", "tool:other/spreadsheet") == 0  # "Exa" is not in "Example"
     assert await boost("beta unknown") == pytest.approx(2 / 2)  # the share of the query's tokens
     assert await boost("beta gamma") == pytest.approx((2 + 1.5) / 2)
     assert await boost("read", "tool:other/spreadsheet") == pytest.approx(2)  # of "reading", not of "spreadsheet"
     assert await boost("sheet", "tool:other/spreadsheet") == 0
-    assert await boost("Exa", "tool:other/spreadsheet") == pytest.approx(2)  # as a beginning of "Example" (A01 keeps three letters)
     assert await boost("xample", "tool:other/spreadsheet") == 0
 
 
@@ -114,8 +136,8 @@ BUCKET = Bucket(Kind.TOOL, Status.ACTIVE, True, frozenset({PUBLIC}))
 
 
 def _found(fusion: Fusion, *rankings: Ranking) -> Found:
-    planned = plan(SearchRequest("x", fusion=fusion), Filter(), strategy=Strategy.HYBRID, fusion=Fusion.LINEAR)
-    return Found(planned, rankings, {ranking.lane: dict(ranking.hits) for ranking in rankings}, frozenset())
+    planned = plan(SearchRequest("x", fusion=fusion), Filter())
+    return Found(planned, rankings, {ranking.lane: dict(ranking.hits) for ranking in rankings}, frozenset(), Reading(understand("x", ())))
 
 
 def test_A06_reciprocal_rank_fusion() -> None:
@@ -123,9 +145,17 @@ def test_A06_reciprocal_rank_fusion() -> None:
     scores = {number: sum(e.contribution for e in evidence) for number, evidence in fuse(found).items()}
     assert scores == {1: pytest.approx(2 / 61), 2: pytest.approx(1 / 62), 3: pytest.approx(1 / 62)}
     references = {n: Reference(f"doc{9 - n}", f"doc{9 - n}", BUCKET) for n in (1, 2, 3)}
-    assert [c.number for c in rank(fuse(found), references, frozenset())] == [1, 2, 3]  # 2 before 3: the higher lane score
+    assert [c.number for c in rank(fuse(found), references, frozenset(), {})] == [1, 2, 3]  # 2 before 3: the higher lane score
     tie = _found(Fusion.RRF, Ranking(BM25, (Hit(2, 1.0),)), Ranking(VECTOR, (Hit(3, 1.0),)))
-    assert [c.document_id for c in rank(fuse(tie), references, frozenset())] == ["doc6", "doc7"]  # then the id
+    assert [c.document_id for c in rank(fuse(tie), references, frozenset(), {})] == ["doc6", "doc7"]  # then the id
+
+
+async def test_A06_legacy_fusion(rep: Repertory, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = _found(Fusion.LEGACY, Ranking(KEYWORD, (Hit(1, 2.0), Hit(2, 9.0))), Ranking(VECTOR, (Hit(1, 0.5), Hit(2, 0.6), Hit(3, -0.2))))
+    scores = {number: sum(e.contribution for e in evidence) for number, evidence in fuse(found).items()}
+    assert scores == {1: pytest.approx(0.75 + 0.2), 2: pytest.approx(1.0), 3: pytest.approx(0.4)}
+    monkeypatch.setenv("SEARCH_FUSION_METHOD", "legacy")
+    assert load_settings({})[0].fusion is Fusion.LEGACY
 
 
 async def test_A07_nothing_is_filtered_after_the_cut(rep: Repertory) -> None:
@@ -135,6 +165,100 @@ async def test_A07_nothing_is_filtered_after_the_cut(rep: Repertory) -> None:
         found = ids(await ask(rep, "send a message to a person", strategy=strategy, limit=10))
         assert len(found) == 10
         assert all(entity_id.startswith("tool:new/") for entity_id in found)
+
+
+def _ranked(listed: str) -> list[Candidate]:
+    """S.95 A.88: a server at .95, an agent at .88."""
+    kinds = {"S": Kind.MCP_SERVER, "A": Kind.A2A_AGENT, "T": Kind.TOOL}
+    return [
+        Candidate(place, f"d{place}", f"e{place}", kinds[one[0]], float(one[1:]), (Evidence(BM25, place, float(one[1:]), float(one[1:])),))
+        for place, one in enumerate(listed.split())
+    ]
+
+
+@pytest.mark.parametrize(
+    ("listed", "limit", "expected"),
+    [
+        ("S.95 S.93 S.91 A.88 S.87 T.85 S.83 A.80 S.78 T.75 A.72 S.70", 10, {"mcp_server": 6, "a2a_agent": 2, "tool": 2}),
+        (" ".join(f"S.{99 - n}" for n in range(20)), 10, {"mcp_server": 10}),  # alone, a kind has every place
+        (" ".join(["S.9"] * 40 + ["A.5"] * 3 + ["T.4"] * 2), 50, {"mcp_server": 40, "a2a_agent": 3, "tool": 2}),
+        (" ".join(["S.9"] * 12 + ["A.5"]), 10, {"mcp_server": 9, "a2a_agent": 1}),  # who was passed over fills what is left
+        ("S.9 A.8", 1, {"mcp_server": 1}),
+    ],
+)
+def test_A08_distribution(listed: str, limit: int, expected: dict[str, int]) -> None:
+    chosen = distribute(_ranked(listed), limit)
+    assert Counter(candidate.kind.value for candidate in chosen) == expected
+    assert [candidate.score for candidate in chosen] == sorted((candidate.score for candidate in chosen), reverse=True)
+
+
+async def test_A08_the_registry_preset_distributes(rep: Repertory) -> None:
+    many = [tool(f"mail/send{n}", "Sends a message to a person") for n in range(30)]
+    servers = [server(f"message-{n}", "Sends it") for n in range(6)]
+    await rep.put("entries", [*many, *servers])
+    kinds = Counter(result.entity.kind for result in (await ask(rep, "send a message", preset=Preset.REGISTRY, limit=10)).results)
+    assert kinds[Kind.TOOL] == 6  # of thirty that match better than any server
+    assert kinds[Kind.MCP_SERVER] >= 1
+
+
+def test_A09_rescaling_for_display() -> None:
+    whole = _ranked("S.9 S.7 S.5 S.3 S.2 S.1")
+    shown = rescale(whole, whole[:5], "spread", 0.2)  # the last of the ranking sets the scale, though it is not chosen
+    assert [candidate.score for candidate in shown] == pytest.approx([1.0, 0.75, 0.5, 0.25])  # 0.125 is dropped
+    assert [candidate.score for candidate in rescale(_ranked("S.4"), _ranked("S.4"), "spread", 0.2)] == [1.0]
+    assert [candidate.score for candidate in rescale(_ranked("S.4 A.4"), _ranked("S.4 A.4"), "spread", 0.2)] == [1.0, 1.0]
+
+
+async def test_A09_the_registry_preset_drops_what_is_far_behind(rep: Repertory) -> None:
+    await rep.put("entries", [tool(f"box/{name}", name) for name in "alpha bravo carol delta echo foxtrot golf".split()])
+    response = await ask(rep, "alpha", preset=Preset.REGISTRY)
+    assert response.results[0].score == 1.0
+    assert all(result.score >= 0.2 for result in response.results)
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "query", "expected"),
+    [
+        ("web_search_exa", "", ["search"], 0.65),
+        ("lookup", "Search the web", ["search"], 0.51),
+        ("web_lookup", "", ["web", "page"], 0.50),
+        ("lookup", "Of the web", ["web", "page"], 0.36),
+        ("web_page", "", ["web", "page"], 1.00),
+        ("getStats", "Get activity stats", ["strava"], 0.0),
+        ("example", "An example", ["exa"], 0.0),
+    ],
+)
+def test_A10_tool_score(name: str, description: str, query: list[str], expected: float) -> None:
+    assert tool_score(name, description, query) == pytest.approx(expected)
+
+
+async def test_A10_a_server_shows_which_of_its_tools_match(rep: Repertory) -> None:
+    tools = [{"name": "web_search", "description": "Find pages"}, {"name": "crawl", "description": "Search a site"}, {"name": "stop"}]
+    await rep.put("entries", [server("exa", "Looks things up", details={"tools": tools}), tool("exa/web_search", "Find pages")])
+    found = {result.entity.id: result for result in (await ask(rep, "search")).results}
+    assert found["server:exa"].as_json()["matching_tools"] == [
+        {"name": "web_search", "description": "Find pages", "score": 0.65},
+        {"name": "crawl", "description": "Search a site", "score": 0.51},
+    ]
+    assert "matching_tools" not in found["tool:exa/web_search"].as_json()
+
+
+async def test_A10_tools_are_lifted_beside_the_limit(rep: Repertory) -> None:
+    schema = {"type": "object", "properties": {"query": {"type": "string"}}}
+    tools = [tool(f"exa/search_{n}", "Find pages", details={"input_schema": schema}) for n in range(9)]
+    links = tuple(Link(one.id, "has_tool") for one in tools)
+    offered = {"tools": [{"name": one.name, "description": one.description} for one in tools]}
+    await rep.put("entries", [server("exa-search", "The search server", details=offered, links=links), *tools])
+    servers = frozenset({Kind.MCP_SERVER})
+    response = await ask(rep, "search", preset=Preset.REGISTRY, kinds=servers, limit=10)
+    assert ids(response) == ["server:exa-search"]
+    assert response.tools == ()  # only servers were asked for
+    response = await ask(rep, "search server", preset=Preset.REGISTRY, limit=1)
+    assert ids(response) == ["server:exa-search"]
+    assert len(response.tools) == 3  # max(3, ceil(0.6 * 1))
+    assert response.as_json()["tools"][0]["inputSchema"] == schema
+    alone = await ask(rep, "search", preset=Preset.REGISTRY, kinds=frozenset({Kind.TOOL}), limit=10)
+    assert {result.entity.kind for result in alone.results} == {Kind.TOOL}
 
 
 @pytest.mark.parametrize("strategy", list(Strategy))
@@ -157,8 +281,8 @@ async def test_A13_status(rep: Repertory, strategy: Strategy) -> None:
 @pytest.mark.parametrize("strategy", list(Strategy))
 async def test_A14_a_change_is_found_at_once(rep: Repertory, strategy: Strategy) -> None:
     stays = tool("box/lamp", "Lights a room")
-    await rep.put("entries", [tool("box/gadget", "Waters the orchids"), stays])
-    await rep.put("entries", [tool("box/gadget", "Sharpens pencils"), stays])
+    await rep.put("entries", [tool("box/gadget", "Waters the orchids", details={"title": "Waters"}), stays])
+    await rep.put("entries", [tool("box/gadget", "Sharpens pencils", details={"title": "Sharpens"}), stays])
     assert ids(await ask(rep, "sharpen", strategy=strategy))[:1] == (["tool:box/gadget"] if strategy is not Strategy.REGEX else [])
     assert "Waters" not in str((await ask(rep, "orchids", strategy=strategy)).as_json())
     if strategy in (Strategy.BM25, Strategy.KEYWORD, Strategy.REGEX):
@@ -242,8 +366,9 @@ async def test_A18_a_scope_that_is_out_of_date_does_not_leak(rep: Repertory) -> 
 async def test_A18_what_was_narrowed_since_the_lanes_ran_is_not_shown(rep: Repertory, change: dict[str, Any]) -> None:
     await rep.put("entries", [tool("box/lamp", "Lights a room")])
     engine = rep._engine
-    planned = plan(SearchRequest("lamp"), Filter(audience=frozenset({PUBLIC})), strategy=Strategy.HYBRID, fusion=Fusion.LINEAR)
-    query, scope = understand("lamp", frozenset()), engine.sync.scope(planned.filter)
-    head = await lanes.start(planned, query, scope, engine.index, engine._frequencies, engine.embedder, bare=False)
+    request = SearchRequest("lamp")
+    planned = plan(request, Filter(audience=frozenset({PUBLIC})))
+    place = engine._place(planned.filter)
+    head = await lanes.start(planned, understand("lamp", frozenset()), place, engine.embedder)
     engine.store.write(Changes("narrow", "entries", put_entities=[(tool("box/lamp", "New and secret", **change), "x")]))
-    assert engine._answer(head, query, scope, 0.0).results == ()
+    assert engine._answer(*engine._rank(head, place), place, request).results == ()

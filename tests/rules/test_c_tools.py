@@ -70,6 +70,14 @@ async def test_C03_embedding_is_exact_cosine(rep: Repertory) -> None:
         assert result.score == pytest.approx(expected[result.entity.id], abs=1e-5)
 
 
+async def test_C03_a_threshold_applies_to_the_returned_score(rep: Repertory) -> None:
+    await rep.put("tools", [tool("mail/send", "Send an e-mail message"), tool("zoo/feed", "Feed the lions")])
+    every = await ask(rep, "send an e-mail", strategy=Strategy.EMBEDDING)
+    high, low = (result.score for result in every.results)
+    assert (high + low) / 2 > 0.5  # as a cosine, neither would pass it
+    assert ids(await ask(rep, "send an e-mail", strategy=Strategy.EMBEDDING, min_score=(high + low) / 2)) == ["tool:mail/send"]
+
+
 async def test_C04_rrf_of_bm25_and_embedding(rep: Repertory) -> None:
     await rep.put("tools", [tool(f"t/x{n}", f"Sends message number {n}") for n in range(100)])
     response = await ask(rep, "send a message", fusion=Fusion.RRF, limit=12)

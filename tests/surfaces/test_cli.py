@@ -19,8 +19,8 @@ from tests.surfaces.conftest import Added
 from tests.surfaces.programs import Ran, run
 
 MEETING = "schedule a meeting"
-RESULT = {"id", "kind", "path", "name", "description", "tags", "score", "document_id", "anchor", "excerpt"}
-ANSWER = {"results", "totals", "strategy", "search_mode", "revision", "took_ms", "diagnostics"}
+RESULT = {"id", "kind", "path", "name", "description", "tags", "score", "confidence", "document_id", "anchor", "excerpt"}
+ANSWER = {"results", "totals", "strategy", "search_mode", "confidence", "abstained", "revision", "took_ms", "diagnostics"}
 NO_MODEL = {"REPERTORY_EMBEDDER": "none"}
 
 
@@ -102,7 +102,7 @@ def test_search_json_has_the_documented_shape_and_the_log_is_elsewhere(catalog: 
     assert MEETING not in ran.err  # log_queries is off
     answer = ran.answer
     assert set(answer) == ANSWER
-    assert all(set(result) == RESULT for result in answer["results"])
+    assert all(set(result) - {"matching_tools"} == RESULT for result in answer["results"])
     assert answer["results"][0]["id"] == "tool:calendar/create_event"
     assert answer["search_mode"] == answer["strategy"] == "hybrid"
     assert answer["diagnostics"] == []
@@ -206,7 +206,7 @@ def test_doctor_finds_a_healthy_catalog_well_and_says_where_settings_come_from(c
     assert {check["check"]: check["ok"] for check in findings["checks"]} == dict.fromkeys(("catalog", "index", "vectors", "model"), True)
     assert findings["settings"]["catalog"] == {"value": str(catalog), "origin": "argument"}
     assert findings["settings"]["ef_search"] == {"value": "64", "origin": "environment"}
-    assert findings["settings"]["fusion"] == {"value": "adaptive", "origin": "default"}
+    assert findings["settings"]["preset"] == {"value": "default", "origin": "default"}
     (source,) = findings["sources"]
     assert source["location"] == str(EXAMPLES)
 
@@ -259,7 +259,20 @@ def test_help_names_every_command_within_a_second() -> None:
         seconds.append(time.perf_counter() - begun)
     assert min(seconds) < 1
     assert ran.code == 0
-    assert set(re.findall(r"^│ (\w+) ", ran.out, re.MULTILINE)) == {"add", "search", "list", "show", "serve", "doctor", "eval", "tune"}
+    assert set(re.findall(r"^│ (\w+) ", ran.out, re.MULTILINE)) == {
+        "add",
+        "search",
+        "list",
+        "show",
+        "graph",
+        "classify",
+        "categories",
+        "serve",
+        "doctor",
+        "eval",
+        "tune",
+        "calibrate",
+    }
 
 
 def test_help_loads_no_engine() -> None:
@@ -321,3 +334,15 @@ def test_a_kind_has_the_word_that_we_print(catalog: Path) -> None:
 
 def test_a_page_beyond_the_end_says_how_many_there_are(catalog: Path) -> None:
     assert run("list", "--offset", "5000", catalog=catalog).out.startswith("There are only 127 entries.")
+
+
+# graph
+
+
+def test_a_graph_is_all_that_graph_prints(catalog: Path) -> None:
+    drawn = run("graph", "trackParcel", "--format", "dot", catalog=catalog)
+    assert drawn.code == 0
+    assert drawn.out.startswith("digraph repertory {\n")
+    assert drawn.out.endswith("}\n")
+    assert '"tool:parcel-tracking/listShipments" -> "tool:parcel-tracking/trackParcel" [label="feeds"];' in drawn.out
+    assert drawn.err == ""

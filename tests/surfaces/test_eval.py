@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.surfaces.programs import run
 
 LABELLED = Path(__file__).parents[2] / "examples" / "labelled"
+OFF_TOPIC = Path(__file__).parents[2] / "benchmarks" / "offtopic.jsonl"
 
 
 def test_F05_evaluation_is_a_command(tmp_path: Path) -> None:
@@ -25,6 +27,20 @@ def test_F05_evaluation_is_a_command(tmp_path: Path) -> None:
     answer = run("eval", LABELLED, "--strategies", "bm25", "--cache", cache, "--json").answer
     assert answer["rows"][0]["set"] == "harbor"
     assert answer["means"]["bm25"]["ndcg@10"] == answer["rows"][0]["ndcg@10"]
+
+
+def test_F01_confidence_is_learned_by_a_command(tmp_path: Path) -> None:
+    picture = tmp_path / "reliability.png"
+    ran = run("calibrate", LABELLED, "--offtopic", OFF_TOPIC, "--cache", tmp_path / "cache", "--plot", picture, COLUMNS="120")
+    assert ran.code == 0, ran.err
+    learned = tomllib.loads(ran.out)
+    assert set(learned["answered"]) == {"bias", "cosine", "floor", "coverage", "terms"}
+    assert learned["chosen"]["share"] > 0
+    assert len(learned["probes"]) == 32
+    assert "Brier score" in ran.err
+    assert any(line.startswith("harbor") for line in ran.err.splitlines())
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert run("calibrate", LABELLED, "--offtopic", tmp_path / "none.jsonl").code == 3
 
 
 @pytest.mark.parametrize(("arguments", "code"), [(["--strategies", "magic"], 2), ([], 3)])

@@ -26,6 +26,8 @@ COMMANDS: dict[str, tuple[str | Path, ...]] = {
     "search": ("search", "schedule a meeting", "-k", "tool", "-k", "document", "-t", "calendar", "--explain", "--json"),
     "list": ("list", "-k", "skill", "-n", "4", "--offset", "1", "--json"),
     "show": ("show", "calendar/create_event", "--json"),
+    "graph": ("graph", "trackParcel", "--format", "jsonld"),
+    "whole graph": ("graph", "--all-nodes", "--json"),
     "add": ("add", EXAMPLES, "--json"),
     "doctor": ("doctor", "--json"),
 }
@@ -178,6 +180,6 @@ def test_names_with_odd_characters_are_shown_beside_a_server(tmp_path: Path, nam
 
 
 def test_a_bad_query_ends_alike_beside_a_server(empty: Served) -> None:
-    ran = run("search", "", catalog=empty.catalog)
+    ran = run("search", "[a-", "--strategy", "regex", catalog=empty.catalog)
     assert ran.code == 2
-    assert "invalid_request" in ran.err
+    assert "invalid_pattern" in ran.err

@@ -50,21 +50,21 @@ def test_search_has_the_documented_shape(http: httpx2.Client) -> None:
     answer = search(http, query="schedule a meeting")
     assert set(answer) == ANSWER
     assert len(answer["results"]) == 10
-    assert all(set(result) == RESULT for result in answer["results"])
+    assert all(set(result) - {"matching_tools"} == RESULT for result in answer["results"])
     assert answer["results"][0]["id"] == "tool:calendar/create_event"
     assert answer["search_mode"] == "hybrid"
 
 
 def test_explain_adds_the_evidence_of_each_lane(http: httpx2.Client) -> None:
     answer = search(http, query="schedule a meeting", explain=True, limit=3)
-    assert set(answer) == ANSWER | {"lanes", "known"}
+    assert set(answer) == ANSWER | {"lanes", "known", "anchors", "concepts", "withheld", "cached"}
     for result in answer["results"]:
-        assert set(result) == RESULT | {"evidence"}
+        assert set(result) - {"matching_tools"} == RESULT | {"evidence", "boosts", "matched"}
         assert all(set(lane) == {"lane", "rank", "score", "contribution"} for lane in result["evidence"])
     assert {lane["lane"] for lane in answer["results"][0]["evidence"]} == {"bm25", "grams", "vector"}
 
 
-@pytest.mark.parametrize("strategy", ["keyword", "bm25", "embedding", "hybrid", "regex"])
+@pytest.mark.parametrize("strategy", ["keyword", "bm25", "embedding", "graph", "hybrid", "auto", "regex"])
 def test_every_strategy_answers_under_its_own_name(http: httpx2.Client, strategy: str) -> None:
     answer = search(http, query="invoice", strategy=strategy)
     assert answer["strategy"] == answer["search_mode"] == strategy
@@ -89,9 +89,9 @@ def test_kinds_tags_and_limit_narrow_a_search(http: httpx2.Client) -> None:
         ({"query": "x", "kinds": ["teapot"]}, "kinds"),
         ({"query": "x", "strategy": "guess"}, "strategy"),
         ({"query": "x", "colour": "red"}, "colour"),
-        ({"query": ""}, "query"),
+        ({"query": "x", "preset": "guess"}, "preset"),
+        ({"query": "x", "min_confidence": 2}, "min_confidence"),
         ({"query": "x" * 4097}, "query"),
-        ({"limit": 3}, "query"),
     ],
     ids=lambda value: json.dumps(value)[:40] if isinstance(value, dict) else value,
 )
@@ -110,8 +110,37 @@ def test_a_body_that_is_no_json_is_a_problem(http: httpx2.Client) -> None:
     assert problem(response) == (422, "invalid_request")
 
 
-def test_a_blank_query_is_a_problem(http: httpx2.Client) -> None:
-    assert problem(http.post("/api/search", json={"query": " \t"})) == (400, "invalid_request")
+@pytest.mark.parametrize("body", [{"query": " \t"}, {"query": ""}, {}])
+def test_a_blank_query_is_browsing(http: httpx2.Client, body: dict[str, Any]) -> None:
+    answer = search(http, **body, limit=2)
+    assert answer["search_mode"] == "browse"
+    assert [result["id"] for result in answer["results"]] == [entry["id"] for entry in http.get("/api/entries?limit=2").json()["entries"]]
+
+
+def test_what_nothing_answers_is_not_answered(http: httpx2.Client) -> None:
+    answer = search(http, query="how do you peel a mango without making a mess")
+    assert (answer["results"], answer["abstained"]) == ([], True)
+    assert [one["code"] for one in answer["diagnostics"]] == ["abstained"]
+    assert search(http, query="how do you peel a mango without making a mess", min_confidence=0)["results"]
+
+
+@pytest.mark.parametrize("preset", ["registry", "notes", "tools", "anchored", "auto", "default"])
+def test_every_preset_answers(http: httpx2.Client, preset: str) -> None:
+    assert search(http, query="schedule a meeting", preset=preset)["results"][0]["id"] in {"tool:calendar/create_event", "server:calendar"}
+
+
+def test_auto_says_what_comes_next(http: httpx2.Client) -> None:
+    answer = search(http, query="find free slots in my calendar", preset="auto", limit=2)
+    assert {"id", "kind", "path", "name", "description", "reason"} == set(answer["next_steps"][0])
+    assert any(step["reason"].startswith("needs ") for step in answer["next_steps"])
+
+
+def test_a_query_can_be_classified_and_routed(http: httpx2.Client) -> None:
+    found = http.get("/api/classify", params={"query": "compare invoices and receipts"}).json()
+    assert (found["type"], found["needs_retrieval"], found["limit"]) == ("comparison", True, 15)
+    routed = http.get("/api/categories", params={"query": "track a parcel"}).json()["categories"]
+    assert routed[0]["name"] == "parcel-tracking"
+    assert "tool:parcel-tracking/trackParcel" in routed[0]["tools"]
 
 
 def test_a_pattern_that_does_not_compile_is_a_problem_that_says_why(http: httpx2.Client) -> None:
@@ -203,6 +232,22 @@ def test_what_is_for_a_group_is_shown_to_the_owner_and_to_nobody_else(served: Se
     assert http.get("/api/entries/open_vault").status_code == 404
     assert http.get("/api/entries/open_vault", headers=served.as_owner).status_code == 200
     assert "open_vault" not in http.get("/api/entries", params={"limit": 1000}).text
+    everything = {"nodes": "true", "format": "dot"}
+    assert "open_vault" not in http.get("/api/graph", params=everything).text
+    assert "open_vault" in http.get("/api/graph", params=everything, headers=served.as_owner).text
+    assert http.get("/api/graph", params={"entry": "open_vault"}).status_code == 404
+
+
+def test_the_graph_is_drawn_for_one_entry_or_for_all(http: httpx2.Client) -> None:
+    one = http.get("/api/graph", params={"entry": "trackParcel", "format": "jsonld"}).json()
+    assert set(one) == {"format", "text", "edges", "cut"}
+    named = {node["label"] for node in json.loads(one["text"])["@graph"]}
+    assert {"tool:parcel-tracking/trackParcel", "server:parcel-tracking", "skill:late-parcel-reply"} <= named
+    every = http.get("/api/graph").json()
+    assert every["text"].startswith("graph LR\n")
+    assert every["edges"] > one["edges"]
+    assert not every["cut"]
+    assert http.get("/api/graph", params={"format": "png"}).status_code == 422
 
 
 # the service itself
@@ -227,7 +272,10 @@ def test_no_other_origin_is_invited(http: httpx2.Client) -> None:
 
 def test_the_openapi_document_describes_what_is_public(http: httpx2.Client) -> None:
     document = http.get("/openapi.json").json()
-    assert set(document["paths"]) == {"/health", "/api/search", "/api/entries", "/api/entries/{reference}"}
+    assert set(document["paths"]) == {"/health", "/api/search", "/api/entries", "/api/entries/{reference}", "/api/graph"} | {
+        "/api/classify",
+        "/api/categories",
+    }
     body = document["components"]["schemas"]["SearchBody"]
     assert (body["properties"]["limit"]["minimum"], body["properties"]["limit"]["maximum"]) == (1, 50)
 

@@ -8,7 +8,7 @@ import pytest
 
 from repertory.cli.doctor import examine
 from repertory.errors import SettingsError
-from repertory.model import Fusion, Strategy
+from repertory.model import Fusion, Preset
 from repertory.settings import Settings, load
 
 
@@ -31,7 +31,7 @@ def refused(arguments: dict[str, object] | None = None, environment: dict[str, s
 @pytest.mark.usefixtures("file")
 def test_without_anything_every_value_is_the_default() -> None:
     settings, origins = load({}, {})
-    assert (settings.strategy, settings.fusion, settings.port, settings.host) == (Strategy.HYBRID, Fusion.ADAPTIVE, 8321, "127.0.0.1")
+    assert (settings.preset, settings.strategy, settings.fusion, settings.port) == (Preset.DEFAULT, None, None, 8321)
     assert origins == dict.fromkeys(Settings.model_fields, "default")
 
 
@@ -136,6 +136,8 @@ def test_an_unknown_key_is_refused_even_where_a_layer_above_is_right(file: Path)
         ("embedder_timeout", "0"),
         ("embedder_pause", "-1"),
         ("embedder_dimensions", "0"),
+        ("rewriter_timeout", "0"),
+        ("reranker_timeout", "-1"),
         ("log_level", "shout"),
         ("log_queries", "perhaps"),
     ],
@@ -168,6 +170,14 @@ def test_a_named_file_must_be_there(tmp_path: Path) -> None:
     assert str(tmp_path / "no.toml") in refused(environment={"REPERTORY_CONFIG": str(tmp_path / "no.toml")})
 
 
+@pytest.mark.parametrize("port", ["rewriter", "reranker"])
+@pytest.mark.usefixtures("file")
+def test_a_remote_model_needs_its_address_and_its_name(port: str) -> None:
+    for half in ({f"{port}_url": "http://127.0.0.1:1/v1"}, {f"{port}_model": "some-model"}):
+        assert f"{port}_url and {port}_model go together" in refused(dict(half))
+    assert getattr(load({f"{port}_url": "http://127.0.0.1:1/v1", f"{port}_model": "some-model"}, {})[0], f"{port}_model") == "some-model"
+
+
 @pytest.mark.usefixtures("file")
 def test_settings_do_not_change() -> None:
     settings, _ = load({}, {})
@@ -177,20 +187,23 @@ def test_settings_do_not_change() -> None:
 
 # secrets
 
+KEYS = ["embedder_key", "rewriter_key", "reranker_key"]
 
+
+@pytest.mark.parametrize("name", KEYS)
 @pytest.mark.usefixtures("file")
-async def test_a_secret_is_never_shown(tmp_path: Path) -> None:
+async def test_a_secret_is_never_shown(tmp_path: Path, name: str) -> None:
     secret = "correct-horse-battery"  # noqa: S105
-    settings, origins = load({"catalog": tmp_path / "catalog"}, {"REPERTORY_EMBEDDER_KEY": secret, "REPERTORY_EMBEDDER": "none"})
-    assert settings.embedder_key is not None
-    assert settings.embedder_key.get_secret_value() == secret
+    settings, origins = load({"catalog": tmp_path / "catalog"}, {f"REPERTORY_{name.upper()}": secret, "REPERTORY_EMBEDDER": "none"})
+    assert getattr(settings, name).get_secret_value() == secret
     findings = await examine(settings, origins)
-    assert findings["settings"]["embedder_key"] == {"value": "(set)", "origin": "environment"}
+    assert findings["settings"][name] == {"value": "(set)", "origin": "environment"}
     assert not any(secret in text for text in (repr(settings), str(settings), settings.model_dump_json(), repr(findings)))
 
 
-def test_a_secret_of_the_wrong_type_is_not_shown_in_the_message(file: Path) -> None:
-    file.write_text("embedder_key = 123456789\n")
+@pytest.mark.parametrize("name", KEYS)
+def test_a_secret_of_the_wrong_type_is_not_shown_in_the_message(file: Path, name: str) -> None:
+    file.write_text(f"{name} = 123456789\n")
     message = refused()
-    assert message.startswith("Setting 'embedder_key'")
+    assert message.startswith(f"Setting {name!r}")
     assert "123456789" not in message

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import logging
 import sys
-from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 import repertory
 from repertory import settings as settings_module
+from repertory.cli import measuring
 from repertory.cli.exits import exit_code
+from repertory.cli.terminal import JsonOption, err, out, print_json, progress_bar, read_settings, start_logging
 from repertory.errors import RepertoryError
-from repertory.model import Fusion, Kind, Strategy
+from repertory.graph.draw import Format
+from repertory.model import Fusion, Kind, Preset, Strategy
 from repertory.model.request import DEFAULT_LIMIT, MAX_LIMIT
-from repertory.settings import Settings
 
 app = typer.Typer(
     name="repertory",
@@ -30,11 +28,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-out = Console()
-err = Console(stderr=True)
 
 CatalogOption = Annotated[Path | None, typer.Option("--catalog", "-c", help="The catalog directory.", show_default=False)]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
 
 
 def _kind(word: str) -> Kind:
@@ -81,13 +76,13 @@ def add(
     absolute = path.expanduser().absolute()  # the process that serves may stand elsewhere
 
     async def work() -> dict[str, Any]:
-        async with session(_settings(catalog=catalog)) as asked:
-            with _progress_bar() as progress:
+        async with session(read_settings(catalog=catalog)) as asked:
+            with progress_bar() as progress:
                 return await asked.add(absolute, progress)
 
     report = _run(work())
     if as_json:
-        return _print_json(report)
+        return print_json(report)
     render.problems(err, report)
     out.print(render.report(report))
     if report["waiting"]:
@@ -98,12 +93,19 @@ def add(
 
 @app.command()
 def search(
-    query: Annotated[str, typer.Argument(help="What you are looking for, in your own words; a pattern with --strategy regex.")],
+    query: Annotated[
+        str, typer.Argument(help="What you are looking for, in your own words; a pattern with --strategy regex; nothing to browse.")
+    ] = "",
+    preset: Annotated[Preset | None, typer.Option("--preset", "-p", help="A whole behaviour by one word.", show_default=False)] = None,
     strategy: Annotated[Strategy | None, typer.Option("--strategy", "-s", help="How to search.", show_default=False)] = None,
     fusion: Annotated[Fusion | None, typer.Option("--fusion", help="How hybrid joins its lanes.", show_default=False)] = None,
     kind: KindOption = None,
     tag: Annotated[list[str] | None, typer.Option("--tag", "-t", help="Only entries with this tag.", show_default=False)] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=MAX_LIMIT, help="How many results.")] = DEFAULT_LIMIT,
+    context: Annotated[str, typer.Option("--context", help="What it is about; counts less than the query.", show_default=False)] = "",
+    min_confidence: Annotated[
+        float | None, typer.Option("--min-confidence", min=0, max=1, help="Abstain below this.", show_default=False)
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each result is there.")] = False,
     catalog: CatalogOption = None,
     as_json: JsonOption = False,
@@ -112,22 +114,66 @@ def search(
     from repertory.cli import render
     from repertory.cli.session import session
 
-    body: dict[str, Any] = {"query": query, "limit": limit, "explain": explain, "tags": tag or []}
-    body |= {name: value.value for name, value in (("strategy", strategy), ("fusion", fusion)) if value}
-    if kind:
-        body["kinds"] = [one.value for one in kind]
+    body: dict[str, Any] = {
+        "query": query,
+        "preset": preset,
+        "strategy": strategy,
+        "fusion": fusion,
+        "kinds": kind,
+        "tags": tag or [],
+        "limit": limit,
+        "context": context or None,
+        "min_confidence": min_confidence,
+        "explain": explain,
+    }
 
     async def work() -> dict[str, Any]:
-        async with session(_settings(catalog=catalog)) as asked:
+        async with session(read_settings(catalog=catalog)) as asked:
             return await asked.search(body)
 
     answer = _run(work())
     if as_json:
-        return _print_json(answer)
+        return print_json(answer)
     out.print(render.search_results(answer, out.width, explain=explain))
     for note in render.diagnostics(answer):
         err.print(note)
     err.print(render.search_footer(answer))
+
+
+@app.command()
+def classify(
+    query: Annotated[str, typer.Argument(help="What somebody might ask.")], catalog: CatalogOption = None, as_json: JsonOption = False
+) -> None:
+    """Say what kind of query a text is, and how one would search for it."""
+    from repertory.cli import render
+    from repertory.cli.session import session
+
+    async def work() -> dict[str, Any]:
+        async with session(read_settings(catalog=catalog)) as asked:
+            return await asked.classify(query)
+
+    answer = _run(work())
+    if as_json:
+        return print_json(answer)
+    out.print(render.classification(answer))
+
+
+@app.command()
+def categories(
+    query: Annotated[str, typer.Argument(help="What you want to do.")], catalog: CatalogOption = None, as_json: JsonOption = False
+) -> None:
+    """Find the categories that serve a query, each with its best tools."""
+    from repertory.cli import render
+    from repertory.cli.session import session
+
+    async def work() -> dict[str, Any]:
+        async with session(read_settings(catalog=catalog)) as asked:
+            return await asked.categories(query)
+
+    answer = _run(work())
+    if as_json:
+        return print_json(answer)
+    out.print(render.category_list(answer))
 
 
 @app.command("list")
@@ -143,12 +189,12 @@ def list_entries(
     from repertory.cli.session import session
 
     async def work() -> dict[str, Any]:
-        async with session(_settings(catalog=catalog)) as asked:
+        async with session(read_settings(catalog=catalog)) as asked:
             return await asked.entries(kind or [], limit, offset)
 
     answer = _run(work())
     if as_json:
-        return _print_json(answer)
+        return print_json(answer)
     out.print(render.entry_list(answer, offset))
 
 
@@ -163,13 +209,38 @@ def show(
     from repertory.cli.session import session
 
     async def work() -> dict[str, Any]:
-        async with session(_settings(catalog=catalog)) as asked:
+        async with session(read_settings(catalog=catalog)) as asked:
             return await asked.show(reference)
 
     answer = _run(work())
     if as_json:
-        return _print_json(answer)
+        return print_json(answer)
     out.print(render.entry(answer))
+
+
+@app.command()
+def graph(
+    reference: Annotated[str | None, typer.Argument(metavar="ID", help="Only this entry and what is around it.")] = None,
+    format: Annotated[Format, typer.Option("--format", "-f", help="How to write it down.")] = Format.MERMAID,
+    all_nodes: Annotated[
+        bool, typer.Option("--all-nodes", help="Also the words, categories, values and names that entries share.")
+    ] = False,
+    catalog: CatalogOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Draw how entries are related, for Mermaid, Graphviz or a JSON-LD reader."""
+    from repertory.cli.session import session
+
+    async def work() -> dict[str, Any]:
+        async with session(read_settings(catalog=catalog)) as asked:
+            return await asked.graph(reference, format, all_nodes)
+
+    answer = _run(work())
+    if as_json:
+        return print_json(answer)
+    typer.echo(answer["text"], nl=False)
+    if answer["cut"]:
+        err.print(f"[yellow]note:[/] only the first {answer['edges']} edges are here; name an entry to see all of its own.")
 
 
 @app.command()
@@ -181,7 +252,7 @@ def serve(
     """Serve the REST API and the web page."""
     from repertory.cli.serving import serve as run
 
-    run(_settings(catalog=catalog, host=host, port=port), err)
+    run(read_settings(catalog=catalog, host=host, port=port), err)
 
 
 @app.command()
@@ -194,101 +265,14 @@ def doctor(
     from repertory.cli.doctor import examine, render_findings
 
     settings, origins = settings_module.load({"catalog": catalog})
-    _logging(settings)
+    start_logging(settings)
     findings = _run(examine(settings, origins, repair=repair))
     if as_json:
-        _print_json(findings)
+        print_json(findings)
     else:
         out.print(render_findings(findings))
     if not findings["healthy"]:
         raise typer.Exit(1)
-
-
-@app.command("eval")
-def evaluate(
-    sets: Annotated[Path, typer.Argument(help="A labelled set, or a folder of them (docs/evaluation.md describes the form).")],
-    strategies: Annotated[str, typer.Option("--strategies", "-s", help="Comma-separated, or all.")] = "all",
-    against: Annotated[str, typer.Option("--against", help="What the marks compare with.", show_default=False)] = "",
-    diff: Annotated[tuple[str, str] | None, typer.Option("--diff", metavar="A B", help="List the queries that moved most.")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw bars of nDCG@10.", show_default=False)] = None,
-    cache: Annotated[Path | None, typer.Option("--cache", help="Where the indexed sets are kept.", show_default=False)] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Measure strategies on labelled sets: recall, MRR, nDCG, latency."""
-    from platformdirs import user_cache_path
-
-    from repertory.cli import evaluation
-    from repertory.evaluate import compare, measure
-    from repertory.evaluate.sets import find, load
-
-    settings = _settings()
-    chosen = list(dict.fromkeys([*measure.ways(strategies), *measure.ways(",".join(diff) if diff else strategies)]))
-    place = cache or user_cache_path("repertory", appauthor=False) / "eval"
-
-    async def work() -> list[measure.Row]:
-        rows: list[measure.Row] = []
-        for folder in find(sets):
-            with _progress_bar(f"{folder.name}: ") as progress:
-                rows += await measure.measure(load(folder), chosen, place, settings, progress)
-        return rows
-
-    rows = asyncio.run(work())
-    if plot:
-        evaluation.plot(rows, plot)
-    if as_json:
-        return _print_json(evaluation.as_json(rows))
-    out.print(evaluation.table(rows, against or chosen[-1]))
-    if diff:
-        before, after = ([row for row in rows if row.strategy == way] for way in diff)
-        out.print(evaluation.moved(compare.moves(before, after, most=20), *diff))
-
-
-@app.command()
-def tune(
-    sets: Annotated[Path, typer.Argument(help="Labelled sets to learn from.")],
-    check: Annotated[Path | None, typer.Option("--check", help="Labelled sets to judge by, not learned from.", show_default=False)] = None,
-    cache: Annotated[Path | None, typer.Option("--cache", help="Where the indexed sets are kept.", show_default=False)] = None,
-) -> None:
-    """Learn how adaptive fusion balances its lanes, and print it in the form of search/adaptive.toml."""
-    from datetime import UTC, datetime
-
-    from platformdirs import user_cache_path
-
-    from repertory.evaluate import tune as tuning
-    from repertory.evaluate.sets import find, load
-    from repertory.search.adapt import learned
-
-    settings = _settings()
-    place = cache or user_cache_path("repertory", appauthor=False) / "eval"
-
-    async def work(folder: Path) -> list[tuning.Sample]:
-        samples = []
-        for one in find(folder):
-            with _progress_bar(f"{one.name}: ") as progress:
-                samples.append(await tuning.sample(load(one), place, settings, progress))
-        return samples
-
-    samples = asyncio.run(work(sets))
-    balance = tuning.learn(samples, learned())
-    judged = {"learned from": samples, **({"judged by": asyncio.run(work(check))} if check else {})}
-    for name, these in judged.items():
-        before, after = tuning.mean_ndcg(these, learned()), tuning.mean_ndcg(these, balance)
-        err.print(f"{name} {len(these)} sets: nDCG@10 {before:.4f} before, {after:.4f} now")
-    typer.echo("# How adaptive fusion balances its lanes (search/adapt.py says what these mean).")
-    typer.echo(f'made_by = "repertory tune {sets.name}"\nmade_on = {datetime.now(UTC):%Y-%m-%d}\n\n[balance]')
-    typer.echo(f"lean = {balance.lean:.2f}\nslope = {balance.slope:.2f}\ngrams = {balance.grams:.2f}")
-
-
-def _settings(**arguments: Any) -> Settings:
-    settings, _ = settings_module.load(arguments)
-    _logging(settings)
-    return settings
-
-
-def _logging(settings: Settings) -> None:
-    logging.basicConfig(stream=sys.stderr, level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger("httpcore2").setLevel(logging.WARNING)
-    logging.getLogger("httpx2").setLevel(logging.WARNING)
 
 
 def _run(work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
@@ -297,21 +281,4 @@ def _run(work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
     return dict(clean(asyncio.run(work)))
 
 
-def _print_json(answer: dict[str, Any]) -> None:
-    typer.echo(json.dumps(answer, ensure_ascii=False, indent=2))
-
-
-@contextmanager
-def _progress_bar(prefix: str = "") -> Iterator[Any]:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    tasks: dict[str, TaskID] = {}
-    with Progress(*columns, console=err, transient=True) as bar:
-
-        def progress(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = bar.add_task(prefix + stage, total=total)
-            bar.update(tasks[stage], completed=done, total=total)
-
-        yield progress
+app.add_typer(measuring.app)

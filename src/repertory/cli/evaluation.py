@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
+from rich.tree import Tree
 
 from repertory.errors import SettingsError
-from repertory.evaluate.compare import LEFT_OUT, Move, mark, means
+from repertory.evaluate.compare import LEFT_OUT, Move, Place, mark, means
 from repertory.evaluate.measure import Row
 
 SHORT = {"recall@1": "R@1", "recall@5": "R@5", "recall@10": "R@10", "mrr@10": "MRR@10", "ndcg@10": "nDCG@10"}
@@ -22,7 +24,7 @@ def table(rows: Sequence[Row], reference: str) -> RenderableType:
     shown = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     shown.add_column("set", overflow="fold")
     shown.add_column("strategy")
-    for heading in (*SHORT.values(), "none", "p50 ms", "p95 ms"):
+    for heading in (*SHORT.values(), "none", "lost", "p50 ms", "p95 ms"):
         shown.add_column(heading, justify="right")
     for name in dict.fromkeys(row.set for row in rows):
         mine = [row for row in rows if row.set == name]
@@ -37,6 +39,7 @@ def table(rows: Sequence[Row], reference: str) -> RenderableType:
                 *(f"{row.metrics[metric]:.3f}" for metric in list(SHORT)[:-1]),
                 Text(f"{row.metrics['ndcg@10']:.3f}{mark_ or ' '}", style=style),
                 "" if row.no_answer is None else f"{row.no_answer:.2f}",
+                "" if row.lost is None else f"{row.lost:.3f}",
                 f"{row.p50_ms:.1f}",
                 f"{row.p95_ms:.1f}",
             )
@@ -57,16 +60,26 @@ def as_json(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def moved(found: Sequence[Move], before: str, after: str) -> RenderableType:
-    """The queries that moved most between two strategies."""
+    """The queries that moved most between two strategies, each with where its answer stood and why."""
     if not found:
         return Text(f"{before} and {after} answer every query alike.", style="dim")
-    shown = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for heading in ("set", "query", before, after):
-        shown.add_column(heading, overflow="fold", justify="right" if heading in (before, after) else "left")
+    rows: list[RenderableType] = []
     for move in found:
-        style = "green" if move.after > move.before else "red"
-        shown.add_row(move.set, Text(move.query), f"{move.before:.2f}", Text(f"{move.after:.2f}", style=style))
-    return shown
+        better = move.after.ndcg > move.before.ndcg
+        change = Text(f"{move.before.ndcg:.2f} → {move.after.ndcg:.2f}", style="green" if better else "red")
+        tree = Tree(Text.assemble(change, "  ", (textwrap.shorten(move.query, 100, placeholder=" …"), "bold"), (f"  {move.set}", "dim")))
+        for way, place in ((before, move.before), (after, move.after)):
+            tree.add(Text(f"{way}: {_stood(place)}"))
+        rows.append(tree)
+    return Group(*rows)
+
+
+def _stood(place: Place) -> str:
+    first = f"first is {place.first} ({place.why_first})" if place.first else "nothing was found"
+    if place.rank is None:
+        return f"no relevant entry among the first ten; {first}"
+    stood = f"{place.relevant} at {place.rank} ({place.why})"
+    return stood if place.rank == 1 else f"{stood}; {first}"
 
 
 def plot(rows: Sequence[Row], file: Path) -> None:

@@ -11,6 +11,7 @@ from repertory.errors import (
     InvalidPattern,
     InvalidRequest,
     NotFound,
+    RemoteModelError,
     RepertoryError,
     SettingsError,
     SourceError,
@@ -30,6 +31,7 @@ EXITS: dict[type[RepertoryError], int] = {  # 2 is what a wrong option gives, to
     CatalogFormat: 5,
     EmbedderError: 7,
     VectorsUnavailable: 7,
+    RemoteModelError: 7,
 }
 
 

@@ -26,6 +26,7 @@ COLOURS = {
     Kind.DOCUMENT: "white",
 }
 INDENT = 6  # under the score
+MATCHING = 5  # tools of a server that are listed
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 LABELS = {Kind.MCP_SERVER: "server", Kind.A2A_AGENT: "agent", Kind.VIRTUAL_SERVER: "virtual"}
 
@@ -45,27 +46,46 @@ def kind_label(kind: str) -> Text:
 
 
 def search_results(answer: Mapping[str, Any], width: int, *, explain: bool) -> RenderableType:
-    """A ranked list: a line that names each result, two that describe it, and the lanes that found it when asked for."""
+    """A ranked list: a line that names each result, two that describe it, and why it is there when asked for."""
     if not answer["results"]:
         return Text("Nothing found.", style="dim")
     rows: list[RenderableType] = []
+    ranked = answer["search_mode"] != "browse"
     for result in answer["results"]:
         name = Text.assemble((result["path"], "bold"), (f"  {result['anchor']}" if result["anchor"] else "", "dim"))
-        head = Text.assemble(f"{result['score']:.2f}  ", kind_label(result["kind"]), "  ", name)
+        head = Text.assemble(f"{result['score']:.2f}  " if ranked else " " * INDENT, kind_label(result["kind"]), "  ", name)
         head.truncate(width, overflow="ellipsis")
         about = textwrap.shorten(result["excerpt"] or result["description"], max(40, 2 * (width - INDENT) - 10), placeholder=" …")
         rows += [head, Padding(Text(about), (0, 0, 0, INDENT))]
         if explain:
-            rows.append(Padding(_evidence(result["evidence"]), (0, 0, 0, INDENT)))
+            rows.append(Padding(_why(result), (0, 0, 0, INDENT)))
+    for title in ("related", "next_steps"):
+        rows += _relations(title.replace("_", " "), answer.get(title, ()))
     return Group(*rows)
 
 
-def _evidence(evidence: Sequence[Mapping[str, Any]]) -> Tree:
-    tree = Tree(Text("why", style="dim"), guide_style="dim")
-    for lane in evidence:
+def _why(result: Mapping[str, Any]) -> Tree:
+    """F03, as a compact tree: how sure, by which lanes, through which words, with which boosts."""
+    sure = "" if result["confidence"] is None else f"   confidence {result['confidence']:.2f}"
+    tree = Tree(Text(f"why{sure}", style="dim"), guide_style="dim")
+    for lane in result["evidence"]:
         rank = f"rank {lane['rank']}" if lane["rank"] else "scored only"
         tree.add(Text(f"{lane['lane']:<8} {rank:<11} score {lane['score']:.3f}   adds {lane['contribution']:.4f}", style="dim"))
+    for boost in result["boosts"]:
+        tree.add(Text(f"{'boost':<8} {boost['reason']}   times {boost['factor']:g}", style="dim"))
+    if result["matched"]:
+        matched = "; ".join(f"{field}: {', '.join(words)}" for field, words in result["matched"].items())
+        tree.add(Text(f"{'words':<8} {matched}", style="dim"))
+    for tool in result.get("matching_tools", ())[:MATCHING]:
+        tree.add(Text(f"{'tool':<8} {tool['name']}   score {tool['score']:.2f}", style="dim"))
     return tree
+
+
+def _relations(title: str, relations: Sequence[Mapping[str, Any]]) -> list[RenderableType]:
+    if not relations:
+        return []
+    lines = (Text.assemble("  ", kind_label(one["kind"]), f"  {one['path']}  ", (one["reason"], "dim")) for one in relations)
+    return [Text(f"\n{title}", style="dim"), *lines]
 
 
 def search_footer(answer: Mapping[str, Any]) -> Text:
@@ -74,12 +94,40 @@ def search_footer(answer: Mapping[str, Any]) -> Text:
     text = f"{count} result{'' if count == 1 else 's'} · {answer['search_mode']} · {answer['took_ms']:.1f} ms"
     if "lanes" in answer:
         text += " · " + ", ".join(f"{lane} {size}" for lane, size in answer["lanes"].items())
+    if answer.get("anchors"):
+        text += " · identifiers: " + ", ".join(answer["anchors"])
+    if answer.get("withheld"):
+        text += " · withheld: " + ", ".join(f"{count} {reason}" for reason, count in answer["withheld"].items())
     return Text(text, style="dim")
 
 
 def diagnostics(answer: Mapping[str, Any]) -> list[Text]:
     """What the caller should know besides."""
-    return [Text(f"note: {one['message']}", style="yellow") for one in answer.get("diagnostics", ())]
+    said = [one["message"] for one in answer.get("diagnostics", ())]
+    if corrected := answer.get("corrected"):
+        said.append("Searched for " + ", ".join(f"{meant!r} instead of {typed!r}" for typed, meant in corrected.items()) + ".")
+    if rewritten := answer.get("rewritten"):
+        said.append(f"Searched for {rewritten!r} too.")
+    return [Text(f"note: {message}", style="yellow") for message in said]
+
+
+def classification(answer: Mapping[str, Any]) -> RenderableType:
+    """What a query is, and why."""
+    what = f"{answer['type']}, {answer['complexity']}" + ("" if answer["needs_retrieval"] else ": nothing to look for")
+    advice = f"--strategy {answer['strategy']} --limit {answer['limit']}"
+    return Group(Text.assemble((what, "bold"), f"   {advice}"), *(Text(f"  {reason}", style="dim") for reason in answer["reasons"]))
+
+
+def category_list(answer: Mapping[str, Any]) -> RenderableType:
+    """The best categories, each with its best tools."""
+    if not answer["categories"]:
+        return Text("Nothing found.", style="dim")
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for column in ("category", "score", "best tools"):
+        table.add_column(column, overflow="fold")
+    for one in answer["categories"]:
+        table.add_row(Text(one["name"], style="bold"), f"{one['score']:.2f}", Text(", ".join(t.partition(":")[2] for t in one["tools"])))
+    return table
 
 
 def entry_list(answer: Mapping[str, Any], offset: int) -> RenderableType:

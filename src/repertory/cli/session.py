@@ -18,7 +18,8 @@ from urllib.parse import quote
 import httpx2
 
 from repertory.errors import RepertoryError, every_error
-from repertory.model import Filter, Fusion, Kind, SearchRequest, Strategy
+from repertory.graph.draw import Format
+from repertory.model import Filter, Kind, SearchRequest
 from repertory.owner import owner_of
 from repertory.settings import Settings
 
@@ -35,6 +36,9 @@ class Session(Protocol):
     async def search(self, body: Answer) -> Answer: ...
     async def entries(self, kinds: list[Kind], limit: int, offset: int) -> Answer: ...
     async def show(self, reference: str) -> Answer: ...
+    async def classify(self, query: str) -> Answer: ...
+    async def categories(self, query: str) -> Answer: ...
+    async def graph(self, reference: str | None, format: Format, nodes: bool) -> Answer: ...
     async def add(self, path: Path, progress: Progress) -> Answer: ...
     async def status(self) -> Answer: ...
     async def rebuild(self) -> None: ...
@@ -76,17 +80,15 @@ class Local:
         self._rep = rep
 
     async def search(self, body: Answer) -> Answer:
-        explain = body.pop("explain", False)
-        kinds = frozenset(Kind(kind) for kind in body.pop("kinds", None) or ())
-        strategy, fusion = body.pop("strategy", None), body.pop("fusion", None)
-        request = SearchRequest(
-            **{**body, "tags": frozenset(body.get("tags", ()))},
-            kinds=kinds or None,
-            strategy=Strategy(strategy) if strategy else None,
-            fusion=Fusion(fusion) if fusion else None,
-        )
+        request = SearchRequest.from_json(body)
         response = await self._rep.search(request)
-        return dict(response.as_json(explain=explain))
+        return dict(response.as_json(explain=request.explain))
+
+    async def classify(self, query: str) -> Answer:
+        return asdict(self._rep.classify(query))
+
+    async def categories(self, query: str) -> Answer:
+        return {"categories": [asdict(category) for category in await self._rep.categories(query)]}
 
     async def entries(self, kinds: list[Kind], limit: int, offset: int) -> Answer:
         found, total = await self._rep.entries(Filter(kinds=frozenset(kinds) if kinds else None), limit=limit, offset=offset)
@@ -95,6 +97,9 @@ class Local:
     async def show(self, reference: str) -> Answer:
         entity = await self._rep.show(reference)
         return {**entity.as_json(), "edges": [list(edge) for edge in await self._rep.edges(entity.id)]}
+
+    async def graph(self, reference: str | None, format: Format, nodes: bool) -> Answer:
+        return dict((await self._rep.graph(reference, format, nodes=nodes)).as_json())
 
     async def add(self, path: Path, progress: Progress) -> Answer:
         return asdict(await self._rep.add(path, progress))
@@ -120,11 +125,21 @@ class Remote:
     async def search(self, body: Answer) -> Answer:
         return await self._ask("POST", "/api/search", json=body)
 
+    async def classify(self, query: str) -> Answer:
+        return await self._ask("GET", "/api/classify", params={"query": query})
+
+    async def categories(self, query: str) -> Answer:
+        return await self._ask("GET", "/api/categories", params={"query": query})
+
     async def entries(self, kinds: list[Kind], limit: int, offset: int) -> Answer:
         return await self._ask("GET", "/api/entries", params={"kind": [kind.value for kind in kinds], "limit": limit, "offset": offset})
 
     async def show(self, reference: str) -> Answer:
         return await self._ask("GET", f"/api/entries/{quote(reference, safe='')}")
+
+    async def graph(self, reference: str | None, format: Format, nodes: bool) -> Answer:
+        asked = {"entry": reference} if reference else {}
+        return await self._ask("GET", "/api/graph", params={**asked, "format": format.value, "nodes": nodes})
 
     async def add(self, path: Path, progress: Progress) -> Answer:
         async with self._client.stream("POST", "/api/add", json={"path": str(path)}, timeout=None) as response:

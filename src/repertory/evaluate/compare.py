@@ -16,13 +16,25 @@ LEFT_OUT = "multilingual"  # category: the bundled model reads English, and a me
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where one way of searching had the best relevant entry, and what it had first instead."""
+
+    ndcg: float
+    rank: int | None  # None: not among the first ten
+    relevant: str
+    why: str
+    first: str
+    why_first: str
+
+
+@dataclass(frozen=True, slots=True)
 class Move:
     """A query that two ways of searching answer differently."""
 
     set: str
     query: str
-    before: float
-    after: float
+    before: Place
+    after: Place
 
 
 def mark(row: Row, reference: Row) -> str:
@@ -52,9 +64,17 @@ def means(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
 def moves(before: Sequence[Row], after: Sequence[Row], most: int) -> list[Move]:
     """The queries whose nDCG@10 moved most between two ways, the largest first."""
     found = [
-        Move(one.set, query, one.by_query[query], two.by_query[query])
+        Move(one.set, one.texts[query], _place(one, query), _place(two, query))
         for one, two in zip(before, after, strict=True)
         for query in one.by_query
         if one.by_query[query] != two.by_query[query]
     ]
-    return sorted(found, key=lambda move: -abs(move.after - move.before))[:most]
+    return sorted(found, key=lambda move: -abs(move.after.ndcg - move.before.ndcg))[:most]
+
+
+def _place(row: Row, query: str) -> Place:
+    ranking, reasons = row.rankings[query], row.reasons[query]
+    relevant = next((entry for entry in ranking if entry in row.relevant[query]), "")
+    first = ranking[0] if ranking else ""
+    rank = ranking.index(relevant) + 1 if relevant else None
+    return Place(row.by_query[query], rank, relevant, reasons.get(relevant, ""), first, reasons.get(first, ""))

@@ -15,7 +15,7 @@ from zlib import crc32
 from repertory.embedders.base import Vector
 from repertory.indexes.base import Point, Sparse
 from repertory.model import Bucket, Field
-from repertory.text.tokens import SHORT, compact, grams, stem, terms, words
+from repertory.text.tokens import compact, grams, stem, terms, words
 
 GRAMS_PER_TERM = 7  # on the mean, weighted: 5.7 to 9.0 over eleven public sets
 K1 = 1.2  # C02
@@ -43,7 +43,9 @@ KEYWORD_BOOSTS: tuple[tuple[float, tuple[Field, ...]], ...] = (  # A04
     (1.5, (Field.TAGS,)),
     (1.0, (Field.METADATA,)),
 )
+PREFIX = 4  # letters: fewer are a word of their own ("Exa" is not in "Example")
 LONGEST_PREFIX = 32  # nobody types more of a word, and a page of base64 must not become a million dimensions
+CONTEXT = 0.3  # E07: what a query is asked about counts less than what it asks
 TOOL_BOOST = 1.0  # A04: for each tool that matches
 FULL_BOOST = 13.5  # A15: every field and one tool
 
@@ -118,25 +120,30 @@ def _prefixes(text: str, naming: bool) -> set[str]:
     """Every word and every beginning of it: a query token matches at a word boundary, never inside a word."""
     found: set[str] = set()
     for word in words(text, naming=naming):
-        found.update(word[:end] for end in range(SHORT, min(len(word), LONGEST_PREFIX)))
+        found.update(word[:end] for end in range(PREFIX, min(len(word), LONGEST_PREFIX)))
         found.add(word)
     return found
 
 
-def bm25_probe(query_words: Iterable[str]) -> Sparse:
-    """A query as the bm25 lane takes it."""
-    return _sparse((term, 1.0) for term in {stem(word) for word in query_words})
+def bm25_probe(query_words: Iterable[str], context: Iterable[str] = ()) -> Sparse:
+    """A query as the bm25 lane takes it. Words of its context count less (E07)."""
+    return _sparse(_weighted((stem(word) for word in query_words), (stem(word) for word in context)).items())
 
 
-def grams_probe(query_words: Iterable[str]) -> Sparse:
+def grams_probe(query_words: Iterable[str], context: Iterable[str] = ()) -> Sparse:
     """A query as the grams lane takes it."""
-    return _sparse((gram, 1.0) for gram in set(grams(query_words)))
+    return _sparse(_weighted(grams(query_words), grams(context)).items())
 
 
-def keyword_probe(query_words: Iterable[str]) -> Sparse:
+def keyword_probe(query_words: Iterable[str], context: Iterable[str] = ()) -> Sparse:
     """A query as the keyword lane takes it: each token is worth its share (A04)."""
-    tokens = set(query_words)
-    return _sparse((token, 1.0 / len(tokens)) for token in tokens)
+    weights = _weighted(query_words, context)
+    total = sum(weights.values())
+    return _sparse((token, weight / total) for token, weight in weights.items())
+
+
+def _weighted(own: Iterable[str], context: Iterable[str]) -> dict[str, float]:
+    return dict.fromkeys(context, CONTEXT) | dict.fromkeys(own, 1.0)
 
 
 def exact_names(fields: Mapping[Field, str]) -> tuple[str, ...]:

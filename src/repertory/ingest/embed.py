@@ -1,4 +1,4 @@
-"""How do documents get their vectors?
+"""How do documents, and the concepts in them, get their vectors?
 
 Texts without a vector under the current model are embedded in batches, each written and searchable at once. A model that fails leaves them
 waiting: they are found by their words, and the next run goes on where this one stopped (A15, A16).
@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from repertory.embedders.base import Embedder, Vector
 from repertory.errors import EmbedderError
 from repertory.ingest.run import Progress
+from repertory.model import content_digest
 from repertory.offload import offload
 from repertory.store import Store
 
@@ -40,3 +41,23 @@ async def embed_pending(store: Store, embedder: Embedder, write: Write, progress
         done, failures = done + len(texts), 0
         progress("Embedding", done, max(total, done))
     return done, excuse
+
+
+def pending_concepts(store: Store, model: str) -> list[str]:
+    """The words of the concept vocabulary that have no vector under this model yet (B06)."""
+    return [word for word, vector in store.concepts(model).items() if vector is None]
+
+
+async def embed_concepts(store: Store, embedder: Embedder, write: Write, progress: Progress) -> str:
+    """Embed the concepts that wait, as `embed_pending` does documents; answers why some still wait."""
+    waiting = await offload(pending_concepts, store, embedder.model)
+    for start in range(0, len(waiting), BATCH):
+        batch = waiting[start : start + BATCH]
+        try:
+            embedded = await embedder.embed_documents(batch)
+        except EmbedderError as error:
+            _log.warning("%d concepts were not embedded: %s", len(waiting) - start, error)
+            return str(error)
+        await write(dict(zip(map(content_digest, batch), embedded.vectors, strict=True)))
+        progress("Embedding concepts", start + len(batch), len(waiting))
+    return ""

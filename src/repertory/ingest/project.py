@@ -13,7 +13,7 @@ from repertory.model import Bucket, Document, Entity, Field, Kind
 from repertory.text.flatten import flatten
 from repertory.text.tokens import spaced
 
-VERSION = 1  # raise it when the same entity gives other documents: every entry is then projected anew
+VERSION = 2  # raise it when the same entity gives other documents or edges: every entry is then read in anew
 
 
 def project(entity: Entity) -> list[Document]:

@@ -20,7 +20,7 @@ from repertory.model import Document, Entity, content_digest
 from repertory.sources import folder
 from repertory.sources.base import Problem
 from repertory.store import Changes, NewDocument, Store
-from repertory.text.tokens import short_names
+from repertory.text.tokens import plain_words, short_names
 
 BATCH = 500  # entities in one transaction
 
@@ -153,7 +153,14 @@ def _diff_documents(changes: Changes, store: Store) -> None:
 def _new_document(document: Document, signature: str) -> NewDocument:
     names = frozenset(name for field, text in document.fields.items() for name in short_names(text, naming=field in encode.NAMING))
     weights = encode.weigh(document.fields)
-    return NewDocument(document, signature, float(sum(weights.values())), names, frozenset(map(encode.dimension, weights)))
+    return NewDocument(
+        document=document,
+        signature=signature,
+        length=float(sum(weights.values())),
+        short_names=names,
+        terms=frozenset(map(encode.dimension, weights)),
+        words=frozenset().union(*map(plain_words, document.fields.values())),
+    )
 
 
 def _write(changes: Changes, store: Store, sync: Sync, report: IngestReport) -> None:

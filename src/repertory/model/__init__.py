@@ -5,17 +5,31 @@ shown.
 """
 
 from repertory.model.document import Document, Field
-from repertory.model.entity import PUBLIC, Entity, Kind, Link, Status, content_digest
+from repertory.model.entity import PUBLIC, Edge, Entity, Kind, Link, Status, content_digest
 from repertory.model.filter import Bucket, Filter, Principal
-from repertory.model.request import Fusion, SearchRequest, Strategy
-from repertory.model.result import Candidate, Diagnostic, Evidence, Hit, Ranking, Result, SearchResponse
+from repertory.model.request import Fusion, Preset, SearchRequest, Strategy
+from repertory.model.result import (
+    Boost,
+    Candidate,
+    Diagnostic,
+    Evidence,
+    Hit,
+    LiftedTool,
+    MatchingTool,
+    Ranking,
+    Result,
+    SearchResponse,
+    Suggestion,
+)
 
 __all__ = [
     "PUBLIC",
+    "Boost",
     "Bucket",
     "Candidate",
     "Diagnostic",
     "Document",
+    "Edge",
     "Entity",
     "Evidence",
     "Field",
@@ -23,7 +37,10 @@ __all__ = [
     "Fusion",
     "Hit",
     "Kind",
+    "LiftedTool",
     "Link",
+    "MatchingTool",
+    "Preset",
     "Principal",
     "Ranking",
     "Result",
@@ -31,5 +48,6 @@ __all__ = [
     "SearchResponse",
     "Status",
     "Strategy",
+    "Suggestion",
     "content_digest",
 ]

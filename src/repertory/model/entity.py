@@ -60,6 +60,14 @@ class Link(NamedTuple):
     relation: str
 
 
+class Edge(NamedTuple):
+    """How two things are related: entities by their ids, or an entity and a node that several share (see `graph/derive`)."""
+
+    origin: str
+    relation: str
+    target: str
+
+
 def _no_mapping() -> Mapping[str, Any]:
     return MappingProxyType({})
 

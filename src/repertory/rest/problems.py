@@ -20,6 +20,7 @@ from repertory.errors import (
     InvalidPattern,
     InvalidRequest,
     NotFound,
+    RemoteModelError,
     RepertoryError,
     SettingsError,
     SourceError,
@@ -38,6 +39,7 @@ STATUSES: dict[type[RepertoryError], int] = {
     CatalogFormat: 500,
     EmbedderError: 503,
     VectorsUnavailable: 503,
+    RemoteModelError: 503,
     SettingsError: 500,
 }
 

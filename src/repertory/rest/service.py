@@ -24,7 +24,9 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 import repertory
 from repertory.app import Repertory
 from repertory.errors import Forbidden, RepertoryError
+from repertory.graph.draw import Format
 from repertory.model import Entity, Filter, Kind, Principal
+from repertory.model.request import MAX_QUERY_LENGTH
 from repertory.rest.problems import http_problem, problem_response, validation_problem
 from repertory.rest.wire import AddBody, SearchBody
 
@@ -78,6 +80,18 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
         response = await rep.search(body.to_request(), _caller(authorization))
         return response.as_json(explain=body.explain)
 
+    @service.get("/api/classify")
+    async def classify(query: Annotated[str, Query(max_length=MAX_QUERY_LENGTH)]) -> dict[str, Any]:
+        """What kind of query this is, how one would search for it, and why."""
+        return asdict(rep.classify(query))
+
+    @service.get("/api/categories")
+    async def categories(
+        query: Annotated[str, Query(max_length=MAX_QUERY_LENGTH)], authorization: Annotated[str | None, Header()] = None
+    ) -> dict[str, Any]:
+        """The best categories for a query, each with its best tools."""
+        return {"categories": [asdict(category) for category in await rep.categories(query, _caller(authorization))]}
+
     @service.get("/api/entries")
     async def entries(
         kind: Annotated[list[Kind] | None, Query()] = None,
@@ -97,6 +111,16 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
         caller = _caller(authorization)
         entity = await rep.show(reference, caller)
         return {**_shown(entity, authorization), "edges": [list(edge) for edge in await rep.edges(entity.id, caller)]}
+
+    @service.get("/api/graph")
+    async def graph(
+        entry: Annotated[str | None, Query(description="Only this entry and what is around it: an id, or a path or name.")] = None,
+        format: Annotated[Format, Query()] = Format.MERMAID,
+        nodes: Annotated[bool, Query(description="Also the words, categories, values and names that entries share.")] = False,
+        authorization: Annotated[str | None, Header()] = None,
+    ) -> dict[str, Any]:
+        """How entries are related, drawn; `cut` says that there is more than is shown."""
+        return (await rep.graph(entry, format, nodes=nodes, principal=_caller(authorization))).as_json()
 
     @service.get("/api/sources", include_in_schema=False)
     async def sources(authorization: Annotated[str | None, Header()] = None) -> dict[str, Any]:

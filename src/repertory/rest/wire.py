@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict, Field
 
-from repertory.model import Fusion, Kind, SearchRequest, Strategy
+from repertory.model import Fusion, Kind, Preset, SearchRequest, Strategy
 from repertory.model.request import DEFAULT_LIMIT, MAX_LIMIT, MAX_QUERY_LENGTH
 
 
@@ -13,30 +15,25 @@ class SearchBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    query: str = Field(min_length=1, max_length=MAX_QUERY_LENGTH, examples=["schedule a meeting"])
+    query: str = Field("", max_length=MAX_QUERY_LENGTH, examples=["schedule a meeting"], description="Empty, without context: browse.")
+    preset: Preset | None = Field(None, description="A whole behaviour by one word.")
     strategy: Strategy | None = None
     fusion: Fusion | None = None
     kinds: set[Kind] | None = Field(None, description="Only entries of these kinds; all when absent.")
     tags: set[str] = Field(default_factory=set, description="Only entries that have all of these tags.")
     limit: int = Field(DEFAULT_LIMIT, ge=1, le=MAX_LIMIT)
+    summary: str = Field("", max_length=MAX_QUERY_LENGTH, description="What the conversation is about; counts less than the query.")
+    context: dict[str, Any] | list[Any] | str | None = Field(None, description="Flat or nested; counts less than the query.")
+    min_score: float = Field(0.0, ge=0, le=1, description="Results that would be shown with less are left out.")
+    min_confidence: float | None = Field(None, ge=0, le=1, description="Below it the answer abstains.")
     include_deprecated: bool = False
     include_draft: bool = False
     include_disabled: bool = False
-    explain: bool = Field(False, description="Say for each result which lanes spoke for it.")
+    explain: bool = Field(False, description="Say for each result why it is there.")
 
     def to_request(self) -> SearchRequest:
         """The request in our own nouns."""
-        return SearchRequest(
-            query=self.query,
-            strategy=self.strategy,
-            fusion=self.fusion,
-            kinds=frozenset(self.kinds) if self.kinds else None,
-            tags=frozenset(self.tags),
-            limit=self.limit,
-            include_deprecated=self.include_deprecated,
-            include_draft=self.include_draft,
-            include_disabled=self.include_disabled,
-        )
+        return SearchRequest.from_json(self.model_dump())
 
 
 class AddBody(BaseModel):

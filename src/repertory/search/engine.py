@@ -7,27 +7,48 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 from repertory import access
+from repertory.cache import TimedCache
 from repertory.embedders.base import Embedder
-from repertory.indexes.base import Index, Scope
+from repertory.indexes.base import VECTOR, Index
+from repertory.indexes.encode import dimension
 from repertory.indexes.sync import Sync
-from repertory.model import Diagnostic, Filter, Fusion, Principal, SearchRequest, SearchResponse, Strategy
+from repertory.model import Candidate, Diagnostic, Filter, Principal, SearchRequest, SearchResponse
 from repertory.offload import offload
-from repertory.search import group, lanes
+from repertory.remote.base import Reranker, Rewriter
+from repertory.search import boost, group, lanes, neighbours, offers
+from repertory.search.distribute import distribute
+from repertory.search.expand import Expansion
 from repertory.search.fuse import fuse
-from repertory.search.lanes import Head
-from repertory.search.plan import plan
+from repertory.search.judge import Judge, Verdict
+from repertory.search.lanes import Found, Head
+from repertory.search.place import Place
+from repertory.search.plan import BROWSE, EMPTY, NO_WISHES, Defaults, SearchPlan, plan
 from repertory.search.rank import rank
+from repertory.search.rerank import rerank
 from repertory.search.rescale import rescale
+from repertory.search.rewrite import rewritten
+from repertory.search.spelling import Vocabulary
+from repertory.search.supplement import supplement
+from repertory.search.withheld import withheld
 from repertory.store import Reference, Store
-from repertory.text.query import Query, understand
+from repertory.text.context import context_text
+from repertory.text.query import understand
+from repertory.text.tokens import stem
 
 _log = logging.getLogger(__name__)
 
+EMPTY_CATALOG = Diagnostic("empty_catalog", "The catalog is empty. Add something: repertory add PATH")
+ANYTHING = access.everything_for(Principal())
 REFERENCES = 200_000  # kept in memory; a document's number always means the same document
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 @dataclass(slots=True)
@@ -38,52 +59,134 @@ class Engine:
     index: Index
     sync: Sync
     embedder: Embedder | None
-    strategy: Strategy
-    fusion: Fusion
+    judge: Judge
+    vocabulary: Vocabulary
+    expansion: Expansion | None
+    answers: TimedCache[Hashable, SearchResponse]
+    rewriter: Rewriter | None = None
+    reranker: Reranker | None = None
+    defaults: Defaults = NO_WISHES
     log_queries: bool = False
+    clock: Callable[[], datetime] = _now
     _references: dict[int, Reference] = field(default_factory=dict)
     _searched: bool = False
     _loaded: bool = False  # all references
 
     async def search(self, request: SearchRequest, principal: Principal) -> SearchResponse:
-        """Answer one request."""
+        """Answer one request, or give the answer that was given before where nothing has changed since (E09)."""
         started = time.perf_counter()
-        query = understand(request.query, self.sync.snapshot.short_names)
-        planned = plan(request, access.filter_for(request, principal), strategy=self.strategy, fusion=self.fusion)
-        scope = self.sync.scope(planned.filter)
-        bare = bool(self.sync.snapshot.counts) and not self.sync.vectors
-        head = await lanes.start(planned, query, scope, self.index, self._frequencies, self.embedder, bare)
-        response = await offload(self._answer, head, query, scope, started)
+        planned = plan(request, access.filter_for(request, principal), self.defaults)
+        context = context_text(request.summary, request.context)
+        key = (self.sync.snapshot.revision, principal, replace(request, summary="", context=None), context)
+        response, made = await self.answers.get(key, lambda: self._find(planned, context, request))
+        if any(note.code != "abstained" for note in response.diagnostics):  # what was missing may be back at any moment
+            self.answers.forget(key)
+        response = replace(response, cached=not made, took_ms=(time.perf_counter() - started) * 1000)
         self._log_search(request, response)
         return response
 
-    def _answer(self, head: Head, query: Query, scope: Scope, started: float) -> SearchResponse:
-        """Everything after the query's vector, on one worker thread."""
-        snapshot = self.sync.snapshot
-        found = lanes.run(head, query, scope, self.index, self.store)
+    async def _find(self, planned: SearchPlan, context: str, request: SearchRequest) -> SearchResponse:
+        if not request.query.strip() and not context:
+            return await offload(self._browse, planned)
+        rewrite, rewrite_note = await rewritten(self.rewriter if planned.rewrite else None, request.query)
+        query = understand(rewrite or request.query, self.sync.snapshot.short_names, context, request.query if rewrite else "")
+        if planned.identify and query.identifier and await offload(self._is_telling, query.identifier):
+            planned = planned.by_words()
+        place = self._place(planned.filter)
+        head = await lanes.start(planned, query, place, self.embedder)
+        if self.reranker is None or not planned.rerank:
+            response = await offload(lambda: self._answer(*self._rank(head, place), place, request))  # one thread does both
+            rerank_note = None
+        else:
+            found, ranked = await offload(self._rank, head, place)
+            ranked, rerank_note = await self._rerank(self.reranker, found, ranked)
+            response = await offload(self._answer, found, ranked, place, request)
+        notes = (note for note in (rewrite_note, rerank_note) if note)
+        return replace(response, rewritten=rewrite, diagnostics=(*notes, *response.diagnostics))
+
+    def _rank(self, head: Head, place: Place) -> tuple[Found, list[Candidate]]:
+        """The whole ranking, one candidate per entity."""
+        found = lanes.run(head, place)
         fused = fuse(found)
-        ranked = rank(fused, self._refer(fused, found.plan.filter), found.exact)
-        chosen = rescale(group.best_per_entity(ranked), found.plan.rescale, found.plan.limit)
+        references = self._refer(fused, found.plan.filter)
+        ranked = rank(fused, references, found.exact, self._boosts(found, references))
+        return found, group.best_per_entity(neighbours.join(ranked, found, self.store))
+
+    def _answer(self, found: Found, ranked: list[Candidate], place: Place, request: SearchRequest) -> SearchResponse:
+        """What of it is shown, and how."""
+        planned, reading, snapshot = found.plan, found.reading, self.sync.snapshot
+        verdict = self.judge.judge(found, ranked, place)
+        ranked = [] if verdict.abstains else _told(ranked, verdict.confidences)
+        chosen = distribute(ranked, planned.limit) if planned.distribute else ranked[: planned.limit]
+        shown = rescale(ranked, chosen, planned.rescale, planned.floor)
+        results = group.present(self.store, shown, planned.filter, reading.query, explain=request.explain)
+        beside, following = supplement(results, ranked, self.store, planned.filter, planned.depth) if planned.supplement else ((), ())
         return SearchResponse(
-            results=group.present(self.store, chosen, found.plan.filter),
-            strategy=found.plan.strategy.value,
-            mode=found.plan.mode,
+            results=results,
+            strategy=planned.strategy.value,
+            mode=planned.mode,
             revision=snapshot.revision,
-            took_ms=(time.perf_counter() - started) * 1000,
-            diagnostics=(*found.plan.diagnostics, *self._notes(head)),
+            took_ms=0.0,
+            diagnostics=(*planned.diagnostics, *self._notes(found, verdict)),
             lanes={ranking.lane: len(ranking.hits) for ranking in found.rankings},
-            known=round(found.known, 4) if found.plan.adapt else None,
+            known=round(reading.known, 4) if planned.adapt else None,
+            confidence=verdict.chance,
+            terms=reading.terms,
+            idf=reading.idf,
+            abstained=verdict.abstains,
+            tools=offers.lift(results, self.store, planned.filter, planned.limit) if planned.lift else (),
+            related=beside,
+            next_steps=following,
+            anchors=reading.anchors,
+            corrected=reading.corrected,
+            concepts=found.concepts,
+            withheld=withheld(snapshot.counts, planned.filter) if request.explain else None,
         )
 
-    def _frequencies(self, dimensions: Sequence[int]) -> list[int]:
-        found = self.store.frequencies(dimensions)
-        return [found.get(dimension, 0) for dimension in dimensions]
+    async def _rerank(self, reranker: Reranker, found: Found, ranked: list[Candidate]) -> tuple[list[Candidate], Diagnostic | None]:
+        head = [candidate.document_id for candidate in ranked[: found.plan.rerank]]
+        passages = await offload(self.store.passages, head)
+        return await rerank(reranker, found.reading.query.text, ranked, [passages.get(one, ("", ""))[1] for one in head], found.exact)
 
-    def _notes(self, head: Head) -> Iterator[Diagnostic]:
+    def _browse(self, planned: SearchPlan) -> SearchResponse:
+        """E08: nothing was asked."""
+        entities, total = self.store.list_entities(planned.filter, limit=planned.limit)
+        mode = BROWSE if total else EMPTY
+        notes = () if self.sync.snapshot.counts else (EMPTY_CATALOG,)
+        return SearchResponse(group.browsed(entities), planned.strategy.value, mode, self.sync.snapshot.revision, 0.0, notes)
+
+    def _boosts(self, found: Found, references: dict[int, Reference]) -> boost.Boosts:
+        anchored = boost.anchored(references, found.reading.anchors, self.store) if found.plan.anchored else {}
+        recent = boost.recent(references, self.store, self.clock()) if found.plan.recent else {}
+        return boost.merge(anchored, recent)
+
+    def _place(self, filter: Filter) -> Place:
+        snapshot = self.sync.snapshot
+        return Place(
+            scope=self.sync.scope(filter),
+            everything=self.sync.scope(ANYTHING),
+            vectors=self.sync.vectors,
+            visible=self.sync.scope(replace(filter, kinds=None, tags=frozenset())),
+            index=self.index,
+            store=self.store,
+            revision=snapshot.revision,
+            names=snapshot.short_names,
+            spelling=lambda: self.vocabulary.at(snapshot.revision),
+            expansion=self.expansion,
+            bare=bool(snapshot.counts) and not self.sync.vectors,
+        )
+
+    def _is_telling(self, identifier: str) -> bool:
+        """D05: a code says all there is to say; the name of a function does where the catalog has it, and else may be read as words."""
+        return any(map(str.isdigit, identifier)) or bool(self.store.frequencies([dimension(stem(identifier))]))
+
+    def _notes(self, found: Found, verdict: Verdict) -> Iterator[Diagnostic]:
+        if verdict.abstains:
+            yield Diagnostic("abstained", verdict.reason)
         total, vectors = sum(self.sync.snapshot.counts.values()), self.sync.vectors
         if not total:
-            yield Diagnostic("empty_catalog", "The catalog is empty. Add something: repertory add PATH")
-        elif head.vector is not None and vectors < total:
+            yield EMPTY_CATALOG
+        elif VECTOR in found.scores and vectors < total:
             yield Diagnostic("vectors_missing", f"{total - vectors} of {total} documents have no vector yet; words alone find them.")
 
     def _refer(self, numbers: Iterable[int], filter: Filter) -> dict[int, Reference]:
@@ -110,3 +213,7 @@ class Engine:
             text = repr(request.query) if self.log_queries else f"{len(request.query)} characters"
             tops = [round(result.score, 3) for result in response.results[:3]]
             _log.debug("search %s mode=%s lanes=%s top=%s", text, response.mode, response.lanes, tops)
+
+
+def _told(ranked: list[Candidate], confidences: tuple[float, ...]) -> list[Candidate]:
+    return [*(replace(one, confidence=sure) for one, sure in zip(ranked, confidences, strict=False)), *ranked[len(confidences) :]]

@@ -6,14 +6,18 @@ Each function takes what the lanes found and answers, for every document, the ev
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
-from repertory.indexes.base import BM25, KEYWORD
+from repertory.indexes.base import BM25, KEYWORD, VECTOR
 from repertory.indexes.encode import FULL_BOOST
 from repertory.model import Evidence
 from repertory.search.adapt import learned
 from repertory.search.lanes import Found
+from repertory.search.reading import Reading
 
 RRF_K = 60  # Cormack et al. 2009; damps neighbouring ranks (A06)
+LEGACY_BOOST = 0.1  # A06
+SPECIFICITY = ((0.5, (0.3, 0.7)), (0.2, (0.5, 0.5)), (-1.0, (0.7, 0.3)))  # D02: above this share, (semantic, lexical)
 
 Fused = dict[int, list[Evidence]]
 
@@ -28,14 +32,48 @@ def _rrf(found: Found) -> Fused:
 
 
 def _linear(found: Found) -> Fused:
-    """D01, on lane scores that were brought to [0, 1] over the candidates."""
+    """D01."""
+    return _weighted(found, found.plan.weights)
+
+
+def _specific(found: Found) -> Fused:
+    """D02: the more of a query is identifiers, the more its words count."""
+    share = specificity(found.reading)
+    semantic, lexical = next(weights for above, weights in SPECIFICITY if share > above)
+    return _weighted(found, {lane: semantic if lane == VECTOR else lexical for lane in found.scores})
+
+
+def _weighted(found: Found, weights: Mapping[str, float]) -> Fused:
+    """On lane scores that were brought to [0, 1] over the candidates."""
     scaled = {lane: _unit(scores) for lane, scores in found.scores.items()}
-    return _collect(found, lambda lane, _, score: found.plan.weights[lane] * scaled[lane](score))
+    return _collect(found, lambda lane, _, score: weights[lane] * scaled[lane](score))
+
+
+def specificity(reading: Reading) -> float:
+    """D02: anchors by meaningful tokens."""
+    return len(reading.anchors) / max(1, len(reading.query.words))
+
+
+def _legacy(found: Found) -> Fused:
+    """A06: clamp((cos + 1) / 2 + 0.1 * boost, 0, 1)."""
+    fused = _collect(found, lambda lane, _, score: (score + 1) / 2 if lane == VECTOR else LEGACY_BOOST * score)
+    return {number: _clamped(evidence) for number, evidence in fused.items()}
+
+
+def _clamped(evidence: list[Evidence]) -> list[Evidence]:
+    """Together at most 1: the lane that passes it gives the rest back."""
+    left, kept = 1.0, []
+    for one in sorted(evidence, key=lambda one: one.lane != VECTOR):
+        kept.append(replace(one, contribution=min(one.contribution, left)))
+        left -= kept[-1].contribution
+    return kept
 
 
 def _adaptive(found: Found) -> Fused:
     """F02: lane scores as shares of the lane's best, weighed for this query."""
-    weights = learned().weights(found.known)
+    weights = learned().weights(found.reading.known)
+    if VECTOR not in found.scores:  # D05: the lexical lanes share its part
+        weights = {lane: weight / (1 - weights[VECTOR]) for lane, weight in weights.items()}
     best = {lane: max(scores.values(), default=0.0) for lane, scores in found.scores.items()}
     return _collect(found, lambda lane, _, score: weights[lane] * max(0.0, score) / best[lane] if best[lane] > 0 else 0.0)
 
@@ -52,6 +90,15 @@ def _boost(found: Found) -> Fused:
 
 def _single(found: Found) -> Fused:
     return _collect(found, lambda _lane, _rank, score: score)
+
+
+def _vector(found: Found) -> Fused:
+    """E01: the order of the vector lane, whatever else was looked at."""
+    return {
+        number: evidence
+        for number, evidence in _collect(found, lambda lane, _, score: score if lane == VECTOR else 0.0).items()
+        if any(one.lane == VECTOR for one in evidence)
+    }
 
 
 def _collect(found: Found, contribution: Callable[[str, int | None, float], float]) -> Fused:
@@ -71,4 +118,13 @@ def _unit(scores: Mapping[int, float]) -> Callable[[float], float]:
     return lambda score: (score - low) / (high - low)
 
 
-JOINS: Mapping[str, Callable[[Found], Fused]] = {"rrf": _rrf, "linear": _linear, "adaptive": _adaptive, "boost": _boost, "single": _single}
+JOINS: Mapping[str, Callable[[Found], Fused]] = {
+    "rrf": _rrf,
+    "linear": _linear,
+    "specific": _specific,
+    "legacy": _legacy,
+    "adaptive": _adaptive,
+    "boost": _boost,
+    "single": _single,
+    "vector": _vector,
+}

@@ -1,30 +1,37 @@
 """What does each lane find?
 
-All lexical lanes run together while the query is being embedded; the vector lane follows. Where the plan fuses scores rather than ranks,
-every candidate is then scored in every lane, also one that only one lane brought (D01).
+The lexical lanes run while the query is being embedded; the vector lane follows; then every candidate gets the scores it lacks. Where a
+query has several vectors, the better cosine counts (E06).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from repertory.embedders.base import Embedder, Vector
-from repertory.errors import EmbedderError, VectorsUnavailable
-from repertory.indexes.base import BM25, EXACT, GRAMS, KEYWORD, VECTOR, Index, LaneQuery, Scope, Sparse
+from repertory.errors import VectorsUnavailable
+from repertory.indexes.base import BM25, EXACT, GRAMS, KEYWORD, VECTOR, LaneQuery, Sparse
 from repertory.indexes.encode import bm25_probe, grams_probe, keyword_probe
 from repertory.model import Hit, Ranking, Strategy
 from repertory.offload import offload
 from repertory.search import pattern
-from repertory.search.adapt import known_share
-from repertory.search.plan import REGEX, SearchPlan
+from repertory.search.place import Place
+from repertory.search.plan import GRAPH, REGEX, SearchPlan
+from repertory.search.reading import Reading, read
+from repertory.search.sight import Vectors, look
+from repertory.search.spelling import known_in
+from repertory.search.walk import walk
 from repertory.store import Store
 from repertory.text.query import Query
 
 PROBES = {BM25: bm25_probe, GRAMS: grams_probe, KEYWORD: keyword_probe}
-Vocabulary = Callable[[Sequence[int]], list[int]]  # how many documents have each of these terms
 EXACT_DEPTH = 200  # the sections of a file share its name
+
+Hits = tuple[Hit, ...]
+Scores = dict[str, dict[int, float]]
+Asked = tuple[str, int, frozenset[int] | None]  # a lane, how deep, and among which documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,110 +42,115 @@ class Found:
     rankings: tuple[Ranking, ...]
     scores: Mapping[str, Mapping[int, float]]  # by lane, for every candidate the lane could score
     exact: frozenset[int]  # found by their own name
-    known: float = 0.0  # the share of the query's words that the catalog knows (see `adapt`)
+    reading: Reading
+    concepts: tuple[str, ...] = ()  # that the vector lane looked for besides (B06)
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What could be done while the query was being embedded, and its vector."""
+    """What could be done while the query was being embedded, and its vectors."""
 
     plan: SearchPlan
-    hits: Mapping[str, tuple[Hit, ...]]
-    vector: Vector | None
+    reading: Reading
+    hits: Mapping[str, Hits] = field(default_factory=dict)
     scores: Mapping[str, Mapping[int, float]] = field(default_factory=dict)  # beyond the hits: of documents that another lane brought
-    known: float = 0.0
+    vectors: Vectors = ()
 
 
-async def start(
-    plan: SearchPlan, query: Query, scope: Scope, index: Index, vocabulary: Vocabulary, embedder: Embedder | None, bare: bool
-) -> Head:
-    """Embed the query if the plan wants a vector, and run the lexical lanes meanwhile. Without one, the lexical plan stands in.
-
-    `bare` says that the catalog has documents, but none of them a vector.
-    """
+async def start(plan: SearchPlan, query: Query, place: Place, embedder: Embedder | None) -> Head:
+    """Embed the query if the plan wants a vector, and run the lexical lanes meanwhile. Without one, the lexical plan stands in."""
     if VECTOR not in plan.lanes:
-        return Head(plan, {}, None)
-    (hits, scores, known), vector = await asyncio.gather(
-        offload(_ahead, plan, query, scope, index, vocabulary), _embed(embedder, query.text, bare)
-    )
-    if not isinstance(vector, str):
-        return Head(plan, hits, vector, scores, known)
+        return await offload(_ahead, plan, query, place)
+    head, vectors = await asyncio.gather(offload(_ahead, plan, query, place), look(embedder, query.texts, query.context, bare=place.bare))
+    if head.reading.corrected and not isinstance(vectors, str):  # what was embedded meanwhile has the typing errors in it
+        vectors = await look(embedder, head.reading.query.texts, query.context, bare=place.bare)
+    if not isinstance(vectors, str):
+        return replace(head, vectors=vectors)
     if plan.strategy is Strategy.EMBEDDING:
-        raise VectorsUnavailable(f"This search needs vectors: {vector} Use another strategy, such as bm25, or try again later.")
-    return Head(plan.without_vector(vector), {}, None)
+        raise VectorsUnavailable(f"This search needs vectors: {vectors} Use another strategy, such as bm25, or try again later.")
+    return await offload(_ahead, plan.without_vector(vectors), query, place)
 
 
-def _ahead(
-    plan: SearchPlan, query: Query, scope: Scope, index: Index, vocabulary: Vocabulary
-) -> tuple[dict[str, tuple[Hit, ...]], dict[str, dict[int, float]], float]:
-    """What needs no vector: the lexical lanes, what each says of the others' finds, and how well the catalog knows the query's words."""
-    asked = _lexical_queries(plan, query)
-    hits = dict(zip((one.lane for one in asked), index.search(asked, scope), strict=True))
+def _ahead(plan: SearchPlan, query: Query, place: Place) -> Head:
+    """What needs no vector: what the catalog makes of the query's words, the lexical lanes, what each says of the others' finds."""
+    if REGEX in plan.lanes:
+        return Head(plan, Reading(query))
+    reading = read(query, place, correct=plan.correct) if plan.reads else Reading(query)
+    asked: list[Asked] = [(lane, plan.depth, None) for lane in plan.lanes if lane in PROBES]
+    if reading.query.name:
+        asked.append((EXACT, EXACT_DEPTH, None))
+    hits = _search(asked, reading.query, (), place)
+    if GRAPH in plan.lanes:
+        hits[GRAPH] = _walk(reading.query, plan, place.store)
     scores = {lane: dict(ranking) for lane, ranking in hits.items() if lane != EXACT}
     if plan.fill:
-        _fill(scores, query, None, scope, index)
-    return hits, scores, known_share(vocabulary(bm25_probe(query.words).indices), scope.documents) if plan.adapt else 0.0
+        _fill(scores, reading.query, (), place)
+    return Head(plan, reading, hits, scores)
 
 
-async def _embed(embedder: Embedder | None, text: str, bare: bool) -> Vector | str:
-    """The query's vector, or why there is none (C05: also where the index has nothing to compare it with)."""
-    if embedder is None:
-        return "no embedding model is configured."
-    if bare:
-        return "nothing in the catalog has a vector yet."
-    try:
-        vector: Vector = (await embedder.embed_query(text)).vectors[0]
-        return vector
-    except EmbedderError as error:
-        return str(error)
+def _walk(query: Query, plan: SearchPlan, store: Store) -> Hits:
+    """E04: the entities that the graph leads to, each by its first document."""
+    found = dict(walk(query.words, store, plan.filter, plan.depth))
+    documents = store.first_documents(list(found), plan.filter)
+    return tuple(Hit(documents[entity][0], score) for entity, score in found.items() if entity in documents)
 
 
-def _lexical_queries(plan: SearchPlan, query: Query) -> list[LaneQuery]:
-    queries = [LaneQuery(lane, _probe(lane, query, None), plan.depth) for lane in plan.lanes if lane != VECTOR]
-    if query.name:
-        queries.append(LaneQuery(EXACT, query.name, EXACT_DEPTH))
-    return queries
-
-
-def run(head: Head, query: Query, scope: Scope, index: Index, store: Store) -> Found:
-    """The lanes that have not run yet, then the scores that are missing."""
-    plan, vector = head.plan, head.vector
+def run(head: Head, place: Place) -> Found:
+    """The lane that waited for the vector, then the scores that are missing."""
+    plan, query = head.plan, head.reading.query
+    vectors, concepts = _expanded(head, place)
     if REGEX in plan.lanes:
-        matches, named = pattern.scan(store, query.text, plan.filter, plan.depth)
-        return Found(plan, (Ranking(REGEX, matches),), {REGEX: dict(matches)}, named)
-    waiting = [asked for asked in _lexical_queries(plan, query) if asked.lane not in head.hits]
-    if vector is not None:
-        waiting.append(LaneQuery(VECTOR, vector, plan.depth))
-    hits = {**head.hits, **dict(zip((asked.lane for asked in waiting), index.search(waiting, scope), strict=True))}
+        matches, named = pattern.scan(place.store, query.text, plan.filter, plan.depth)
+        return Found(plan, (Ranking(REGEX, matches),), {REGEX: dict(matches)}, named, head.reading)
+    hits = dict(head.hits)
+    if vectors:
+        hits |= _search([(VECTOR, plan.depth, None)], query, vectors, place)
     exact = frozenset(number for number, _ in hits.pop(EXACT, ()))
     if exact:  # an exact name is an answer even where no lane had it among its best
-        waiting = [LaneQuery(lane, _probe(lane, query, vector), len(exact), exact) for lane in hits]
-        for asked, extra in zip(waiting, index.search(waiting, scope), strict=True):
-            hits[asked.lane] = _merged(hits[asked.lane], extra)
+        extra = _search([(lane, len(exact), exact) for lane in hits if lane != GRAPH], query, vectors, place)
+        hits |= {lane: _merged(hits[lane], more) for lane, more in extra.items()}
     scores = {lane: {**head.scores.get(lane, {}), **dict(ranking)} for lane, ranking in hits.items()}
     if plan.fill:
-        _fill(scores, query, vector, scope, index)
+        _fill(scores, query, vectors, place)
     for number in exact.difference(*scores.values()):  # named by a word that no lane looks for, such as "on"
         scores[plan.lanes[0]][number] = 0.0
-    return Found(plan, tuple(Ranking(lane, ranking) for lane, ranking in hits.items()), scores, exact, head.known)
+    return Found(plan, tuple(Ranking(lane, ranking) for lane, ranking in hits.items()), scores, exact, head.reading, concepts)
 
 
-def _fill(scores: dict[str, dict[int, float]], query: Query, vector: Vector | None, scope: Scope, index: Index) -> None:
+def _expanded(head: Head, place: Place) -> tuple[Vectors, tuple[str, ...]]:
+    """B06: the vectors with what is near to them, and the words for it that were added."""
+    if not head.plan.expand or place.expansion is None:
+        return head.vectors, ()
+    known = known_in(place.index, place.visible)
+    moved = [place.expansion.expand(vector, head.reading.query.words, place.revision, known) for vector in head.vectors]
+    return tuple(vector for vector, _ in moved), tuple(dict.fromkeys(word for _, words in moved for word in words))
+
+
+def _fill(scores: Scores, query: Query, vectors: Vectors, place: Place) -> None:
     every = frozenset(number for lane in scores.values() for number in lane)
-    asked = []
-    for lane, known in scores.items():
-        missing = every - known.keys()
-        if missing:
-            asked.append(LaneQuery(lane, _probe(lane, query, vector), len(missing), missing))
-    for lane_query, hits in zip(asked, index.search(asked, scope), strict=True):
-        scores[lane_query.lane].update(hits)
+    asked = [(lane, len(missing), missing) for lane, known in scores.items() if (missing := every - known.keys())]
+    for lane, hits in _search(asked, query, vectors, place).items():
+        scores[lane].update(hits)
 
 
-def _probe(lane: str, query: Query, vector: Vector | None) -> Sparse | Vector:
-    if lane == VECTOR and vector is not None:
-        return vector
-    return PROBES[lane](query.words)
+def _search(asked: Iterable[Asked], query: Query, vectors: Vectors, place: Place) -> dict[str, Hits]:
+    """The hits of each lane: all lanes in one call of the engine."""
+    queries = [LaneQuery(lane, probe, depth, among) for lane, depth, among in asked for probe in _probes(lane, query, vectors)]
+    found: dict[str, Hits] = {lane: () for lane, _, _ in asked}
+    for one, hits in zip(queries, place.index.search(queries, place.scope), strict=True):
+        found[one.lane] = _merged(found[one.lane], hits) if found[one.lane] else hits
+    return found
 
 
-def _merged(hits: Iterable[Hit], extra: Iterable[Hit]) -> tuple[Hit, ...]:
-    return tuple(sorted({*hits, *extra}, key=lambda hit: (-hit.score, hit.number)))
+def _probes(lane: str, query: Query, vectors: Vectors) -> Iterable[Sparse | Vector | str]:
+    if lane == VECTOR:
+        return vectors
+    return (query.name,) if lane == EXACT else (PROBES[lane](query.words, query.context_words),)
+
+
+def _merged(hits: Iterable[Hit], extra: Iterable[Hit]) -> Hits:
+    """Both together, each document with its better score, best first."""
+    best: dict[int, float] = {}
+    for number, score in (*hits, *extra):
+        best[number] = max(score, best.get(number, score))
+    return tuple(sorted((Hit(*hit) for hit in best.items()), key=lambda hit: (-hit.score, hit.number)))

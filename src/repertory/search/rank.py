@@ -5,21 +5,37 @@ By score; an exact name first of all (C09). Ties go to the better lane score, th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from repertory.model import Candidate
+from repertory.model import Boost, Candidate, Evidence
 from repertory.search.fuse import Fused
 from repertory.store import Reference
 
 
-def rank(fused: Fused, references: Mapping[int, Reference], exact: frozenset[int]) -> list[Candidate]:
+def rank(
+    fused: Fused, references: Mapping[int, Reference], exact: frozenset[int], boosts: Mapping[int, tuple[Boost, ...]]
+) -> list[Candidate]:
     """The candidates, best first. A document without a reference is dropped."""
-    candidates = [
-        Candidate(number, about.document_id, about.entity_id, about.bucket.kind, sum(e.contribution for e in evidence), tuple(evidence))
-        for number, evidence in fused.items()
-        if (about := references.get(number)) is not None
-    ]
-    candidates.sort(key=lambda c: (c.number not in exact, -c.score, -max(e.score for e in c.evidence), c.document_id))
+    candidates = order(
+        (
+            candidate(number, about, tuple(evidence), boosts.get(number, ()))
+            for number, evidence in fused.items()
+            if (about := references.get(number)) is not None
+        ),
+        exact,
+    )
     best = max((candidate.score for candidate in candidates), default=0.0)
-    return [replace(c, score=best) if c.number in exact else c for c in candidates]
+    return [replace(one, score=best) if one.number in exact else one for one in candidates]
+
+
+def candidate(number: int, about: Reference, evidence: tuple[Evidence, ...], boosts: tuple[Boost, ...] = ()) -> Candidate:
+    """A document with the score that its evidence and its boosts make."""
+    score = sum(one.contribution for one in evidence) * math.prod(boost.factor for boost in boosts)
+    return Candidate(number, about.document_id, about.entity_id, about.bucket.kind, score, evidence, boosts)
+
+
+def order(candidates: Iterable[Candidate], exact: frozenset[int] = frozenset()) -> list[Candidate]:
+    """Best first."""
+    return sorted(candidates, key=lambda c: (c.number not in exact, -c.score, -max(e.score for e in c.evidence), c.document_id))

@@ -1,6 +1,6 @@
 """What does a score look like from outside?
 
-Always in [0, 1] and descending. Each strategy has its own way there.
+Always in [0, 1] and descending. Each strategy has its own way there; the whole ranking sets the scale, not just the chosen.
 """
 
 from __future__ import annotations
@@ -11,19 +11,26 @@ from dataclasses import replace
 from repertory.model import Candidate
 
 
-def rescale(candidates: Sequence[Candidate], how: str, limit: int) -> list[Candidate]:
-    """The first of the ranking with scores to show; the whole of it sets the scale."""
-    scores = RESCALES[how]([candidate.score for candidate in candidates])[:limit]
-    return [replace(candidate, score=min(1.0, max(0.0, score))) for candidate, score in zip(candidates[:limit], scores, strict=True)]
+def rescale(whole: Sequence[Candidate], chosen: Sequence[Candidate], how: str, floor: float) -> list[Candidate]:
+    """The chosen of a ranking with scores to show; those under the floor are left out."""
+    scale = RESCALES[how]([candidate.score for candidate in whole])
+    shown = (replace(candidate, score=min(1.0, max(0.0, scale(candidate.score)))) for candidate in chosen)
+    return [candidate for candidate in shown if candidate.score >= floor]
 
 
-def _by_best(scores: list[float]) -> list[float]:
+def _by_best(scores: list[float]) -> Callable[[float], float]:
     best = max(scores, default=0.0)
-    return [score / best if best > 0 else 0.0 for score in scores]
+    return lambda score: score / best if best > 0 else 0.0
 
 
-RESCALES: Mapping[str, Callable[[list[float]], list[float]]] = {
+def _spread(scores: list[float]) -> Callable[[float], float]:
+    low, high = min(scores, default=0.0), max(scores, default=0.0)
+    return lambda score: (score - low) / (high - low) if high > low else 1.0
+
+
+RESCALES: Mapping[str, Callable[[list[float]], Callable[[float], float]]] = {
     "by_best": _by_best,  # C02, C04
-    "cosine": lambda scores: [(score + 1) / 2 for score in scores],  # C03
-    "keep": lambda scores: scores,
+    "spread": _spread,  # A09
+    "cosine": lambda _: lambda score: (score + 1) / 2,  # C03
+    "keep": lambda _: lambda score: score,
 }

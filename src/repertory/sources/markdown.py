@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from repertory.model import Entity, Kind, Link
-from repertory.sources import attributes, frontmatter, inline, sections, walk
+from repertory.sources import attributes, frontmatter, inline, linkeddata, sections, walk
 from repertory.sources.attributes import Invalid
 from repertory.sources.base import Problem
 from repertory.sources.content import Unreadable, read_text, storable
@@ -44,17 +44,22 @@ class MarkdownReader:
     def read(self, file: Path, root: Path, namespace: str) -> Iterator[Entity | Problem]:
         """The document. Broken front matter costs what it says, not the file."""
         try:
-            content = frontmatter.split(read_text(file))
+            text = read_text(file)
         except Unreadable as error:
             yield error.problem(file)
             return
+        yield from self.parse(text, file, root, namespace)
+
+    def parse(self, text: str, file: Path, root: Path, namespace: str) -> Iterator[Entity | Problem]:
+        """The document that this text would be, were it in this file."""
+        content = frontmatter.split(text)
         if content.error is not None:
             yield content.error.problem(file)
         head = content.head or Parsed({}, "")
         lists: dict[str, tuple[str, ...]] = {}
-        for key in ("aliases", "alias", "tags", "tag"):
+        for key in ("aliases", "alias", "tags", "tag", "related"):
             try:
-                lists[key] = attributes.tags(head.value, key)
+                lists[key] = tuple(attributes.texts(head.value, key)) if key == "related" else attributes.tags(head.value, key)
             except Invalid as error:
                 yield Problem(storable(str(file)), f"the front matter: {error}", head.line(key))
                 lists[key] = ()
@@ -66,9 +71,19 @@ class MarkdownReader:
         aliases = attributes.unique((*lists["aliases"], *lists["alias"]))
         inline_tags = (tag for paragraph in paragraphs for tag in inline.tags(paragraph))
         targets = [target for paragraph in paragraphs for target in inline.targets(paragraph)]
+        path = document_path(page, namespace)
+        own_id = f"{Kind.DOCUMENT.prefix}:{path}"
+        stated, problems = linkeddata.read(outline, text, lambda name: self._entry(name, page, root, namespace))
+        yield from (problem.problem(file) for problem in problems)
+        links = (
+            *self._links((*targets, *_related(lists["related"])), page, root, namespace),
+            *(Link(name, "links_to") for name in lists["related"] if linkeddata.is_id(name)),
+            *(Link(edge.target, edge.relation) for edge in stated if edge.origin == own_id),
+        )
+        others = [list(edge) for edge in stated if edge.origin != own_id]
         yield Entity(
             kind=Kind.DOCUMENT,
-            path=document_path(page, namespace),
+            path=path,
             name=title,
             description=_description(outline),
             tags=attributes.unique((*lists["tags"], *lists["tag"], *inline_tags)),
@@ -76,21 +91,30 @@ class MarkdownReader:
             details={
                 "title": title,
                 "aliases": list(aliases),
-                "sections": [{"path": list(path), "text": text} for path, text in sections.chunk(outline)],
+                "sections": [{"path": list(above), "text": said} for above, said in sections.chunk(outline)],
+                **({"statements": others} if others else {}),
             },
-            links=self._links((*targets, *_related(head.value)), page, root, namespace),
+            links=tuple(dict.fromkeys(links)),
             modified=_modified(head.value, file),
             provenance=str(file.absolute()),
         )
 
     def _links(self, targets: Iterable[Target], page: str, root: Path, namespace: str) -> tuple[Link, ...]:
         wanted = dict.fromkeys(targets)
-        if not wanted:
-            return ()
+        found = (self._listed_in(root).entity_id(target, page, namespace) for target in wanted)
+        return tuple(Link(entity_id, "links_to") for entity_id in dict.fromkeys(found) if entity_id is not None)
+
+    def _listed_in(self, root: Path) -> Pages:
         if root not in self._pages:
             self._pages[root] = Pages(root, walk.files(root) if self._listed is None else self._listed)
-        found = (self._pages[root].entity_id(target, page, namespace) for target in wanted)
-        return tuple(Link(entity_id, "links_to") for entity_id in dict.fromkeys(found) if entity_id is not None)
+        return self._pages[root]
+
+    def _entry(self, name: str, page: str, root: Path, namespace: str) -> str | None:
+        """The entry that a JSON-LD block means: this file where it names none, else a page."""
+        written = name.partition("#")[0]
+        if written in ("", page, Path(page).name):
+            return f"{Kind.DOCUMENT.prefix}:{document_path(page, namespace)}"
+        return self._listed_in(root).entity_id(Target(written, wiki=True), page, namespace)
 
 
 def _prose(outline: Iterable[Section]) -> Iterator[str]:
@@ -116,14 +140,13 @@ def _description(outline: Iterable[Section]) -> str:
     return ""
 
 
-def _related(head: Mapping[str, Any]) -> Iterator[Target]:
+def _related(listed: Iterable[str]) -> Iterator[Target]:
     """The pages under `related`, as [[names]] or as paths."""
-    with contextlib.suppress(Invalid):
-        for text in attributes.texts(head, "related"):
-            if "[[" in text:
-                yield from inline.targets(text)
-            else:
-                yield Target(text, wiki=True)
+    for text in listed:
+        if "[[" in text:
+            yield from inline.targets(text)
+        elif not linkeddata.is_id(text):
+            yield Target(text, wiki=True)
 
 
 def _modified(head: Mapping[str, Any], file: Path) -> datetime | None:

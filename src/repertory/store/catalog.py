@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,24 +18,34 @@ from sqlalchemy.exc import DatabaseError
 
 from repertory.embedders.base import Vector
 from repertory.errors import CatalogError, CatalogFormat
-from repertory.model import Bucket, Document, Entity, Field, Filter, Kind
-from repertory.store import write
-from repertory.store.records import Changes, DocumentRecord, Edge, Reference, Snapshot, SourceRecord
+from repertory.graph.derive import MAY_USE, is_node
+from repertory.model import Bucket, Document, Edge, Entity, Field, Filter, Kind, content_digest
+from repertory.store import graph, write
+from repertory.store.migrate import migrate
+from repertory.store.records import Changes, DocumentRecord, Reference, Snapshot, SourceRecord
 from repertory.store.schema import (
     FORMAT,
     documents,
-    edges,
     embeddings,
     entities,
     facts,
     metadata,
     outbox,
     sources,
+    words,
 )
 
+CONCEPT_DOCUMENTS = 2  # a word of one document leads to that document alone
+CONCEPTS = 5000  # the most frequent: half a minute of the bundled model, and 8 MB
+
 # Built once, because building a statement costs as much as running it.
+_OF_A_DOCUMENT = [documents.c[name] for name in ("number", "id", "entity_id", "bucket", "tags", "fields", "text", "anchor")]
 _WANTED: BindParameter[Any] = bindparam("wanted", expanding=True)
 _PASSAGES = select(documents.c.id, documents.c.anchor, documents.c.text).where(documents.c.id.in_(_WANTED))
+
+_BY_ENTITY = select(documents.c.number, documents.c.id, documents.c.entity_id, documents.c.bucket, documents.c.tags).where(
+    documents.c.entity_id.in_(_WANTED)
+)
 
 
 class Store:
@@ -43,12 +54,15 @@ class Store:
     def __init__(self, url: str) -> None:
         self._engine = _engine(url)
         self._writing = threading.Lock()  # SQLite has one writer; waiting here is fair and never times out
+        self._node_words: tuple[int, list[str]] = (-1, [])
         try:
             with self._engine.begin() as connection:
                 metadata.create_all(connection)
                 found = connection.execute(select(facts.c.value).where(facts.c.name == "format")).scalar()
                 if found is None:
                     connection.execute(insert(facts).values(name="format", value=str(FORMAT)))
+                else:
+                    found = migrate(connection, found, str(FORMAT))
         except DatabaseError as error:
             raise CatalogError(f"The catalog's database cannot be opened: {error.orig}. Restore it from a backup or remove it.") from error
         if found is not None and found != str(FORMAT):
@@ -123,9 +137,8 @@ class Store:
                 every = (Entity.from_json(json.loads(data)) for data in connection.execute(wanted).scalars())
                 tagged = [entity for entity in every if filter.tags <= set(entity.tags)]
                 return tagged[offset : offset + limit], len(tagged)
-            total = connection.execute(select(func.count()).select_from(entities).where(entities.c.bucket.in_(visible))).scalar_one()
             rows = connection.execute(wanted.limit(limit).offset(offset)).scalars()
-            return [Entity.from_json(json.loads(data)) for data in rows], total
+            return [Entity.from_json(json.loads(data)) for data in rows], self.count_entities(filter)
 
     def _visible(self, filter: Filter) -> list[str]:
         with self._engine.connect() as connection:
@@ -143,6 +156,11 @@ class Store:
         rows = self._select(select(entities.c.id, entities.c.source).where(entities.c.id.in_(_WANTED)), ids)
         return {row.id: row.source for row in rows}
 
+    def modified(self, ids: Sequence[str]) -> dict[str, datetime]:
+        """When these entities were last modified, where that is known."""
+        wanted = select(entities.c.id, entities.c.modified).where(entities.c.id.in_(_WANTED), entities.c.modified.is_not(None))
+        return {row.id: datetime.fromisoformat(row.modified) for row in self._select(wanted, ids)}
+
     def find(self, reference: str, filter: Filter) -> list[Entity]:
         """The entities that a person may mean: by id, else by path, else by name."""
         by_path = [f"{kind.prefix}:{reference}" for kind in Kind]
@@ -154,16 +172,48 @@ class Store:
                     return [Entity.from_json(json.loads(data)) for data in found]
         return []
 
+    def entities(self, ids: Sequence[str], filter: Filter) -> dict[str, Entity]:
+        """These entities, as far as the filter admits them."""
+        rows = self._select(select(entities.c.id, entities.c.bucket, entities.c.data).where(entities.c.id.in_(_WANTED)), ids)
+        return {row.id: Entity.from_json(json.loads(row.data)) for row in rows if filter.admits(Bucket.from_key(row.bucket))}
+
+    # The graph
+
     def neighbours(self, ids: Sequence[str], filter: Filter) -> list[Edge]:
         """One hop out and in, in a stable order, only between entities that the filter admits."""
-        visible = select(entities.c.id).where(entities.c.bucket.in_(self._visible(filter)))
-        found: set[Edge] = set()
+        return [edge for edge in self.edges_of(ids, filter, (MAY_USE,)) if not is_node(edge.target)]
+
+    def edges_of(self, ids: Sequence[str], filter: Filter, pairs: Sequence[str] = ()) -> list[Edge]:
+        """Everything that leaves these entities, to nodes too, and what other entities say of them (E02)."""
+        visible = self._visible(filter)
         with self._engine.connect() as connection:
-            for chunk in write.chunks(ids):
-                for near, far in ((edges.c.origin, edges.c.target), (edges.c.target, edges.c.origin)):
-                    wanted = select(edges.c.origin, edges.c.relation, edges.c.target).where(near.in_(chunk), far.in_(visible))
-                    found.update(Edge(*row) for row in connection.execute(wanted))
-        return sorted(found)
+            return graph.around(connection, visible, ids, pairs)
+
+    def all_edges(self, filter: Filter, *, nodes: bool, limit: int) -> list[Edge]:
+        """The whole graph, between entities, or with the nodes in which they meet."""
+        visible = self._visible(filter)
+        with self._engine.connect() as connection:
+            return graph.everywhere(connection, visible, nodes, limit)
+
+    def owners_of(self, nodes: Sequence[str], filter: Filter) -> list[Edge]:
+        """The entities that lead to these nodes (E04)."""
+        visible = self._visible(filter)
+        with self._engine.connect() as connection:
+            return graph.owners(connection, visible, nodes, filter.tags)
+
+    def node_words(self) -> list[str]:
+        """The words that entities are about, kept in memory until the catalog changes: fuzzy matching looks at all of them."""
+        with self._engine.connect() as connection:
+            revision = write.counter(connection, "revision")  # first: words that came in since are then read again
+            if self._node_words[0] != revision:
+                self._node_words = (revision, graph.words(connection))
+        return self._node_words[1]
+
+    def count_entities(self, filter: Filter) -> int:
+        """How many entities a filter admits, whatever their tags."""
+        visible = self._visible(filter)
+        with self._engine.connect() as connection:
+            return connection.execute(select(func.count()).select_from(entities).where(entities.c.bucket.in_(visible))).scalar_one()
 
     # Documents
 
@@ -186,9 +236,30 @@ class Store:
         """How many documents have each of these terms; terms that none has are left out."""
         return dict(self._look_up("SELECT dimension, documents FROM terms WHERE dimension IN", dimensions))
 
+    def words(self, least: int = 1, limit: int | None = None) -> dict[str, int]:
+        """The vocabulary: the words that at least so many documents have, the most frequent first, with how many have them."""
+        wanted = select(words).where(words.c.documents >= least).order_by(words.c.documents.desc(), words.c.word).limit(limit)
+        with self._engine.connect() as connection:
+            return {row.word: row.documents for row in connection.execute(wanted)}
+
     def passages(self, document_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
         """The anchor and the text of documents."""
         return {row.id: (row.anchor, row.text) for row in self._select(_PASSAGES, document_ids)}
+
+    def fields(self, numbers: Sequence[int]) -> dict[int, dict[Field, str]]:
+        """What documents say, by field."""
+        rows = self._look_up("SELECT number, fields FROM documents WHERE number IN", numbers)
+        return {number: {Field(name): text for name, text in json.loads(fields).items()} for number, fields in rows}
+
+    def first_documents(self, entity_ids: Sequence[str], filter: Filter) -> dict[str, tuple[int, Reference]]:
+        """The first document of each of these entities that the filter admits."""
+        rows = self._select(_BY_ENTITY, entity_ids)
+        found: dict[str, tuple[int, Reference]] = {}
+        for row in sorted(rows, key=lambda row: row.number):
+            bucket = Bucket.from_key(row.bucket)
+            if filter.admits(bucket) and filter.tags <= set(json.loads(row.tags)):
+                found.setdefault(row.entity_id, (row.number, Reference(row.id, row.entity_id, bucket)))
+        return found
 
     def entities_of(self, numbers: Sequence[int]) -> dict[str, Entity]:
         """The entities of these documents, by id."""
@@ -224,7 +295,7 @@ class Store:
     def documents(self, model: str, numbers: Sequence[int] | None = None) -> Iterator[DocumentRecord]:
         """Documents with their vectors under a model: these numbers, or all, in number order."""
         joined = (
-            select(documents, embeddings.c.vector)
+            select(*_OF_A_DOCUMENT, embeddings.c.vector)
             .outerjoin(embeddings, (embeddings.c.digest == documents.c.digest) & (embeddings.c.model == model))
             .order_by(documents.c.number)
         )
@@ -258,6 +329,15 @@ class Store:
         )
         with self._engine.connect() as connection:
             return connection.execute(wanted).scalar_one()
+
+    def concepts(self, model: str) -> dict[str, Vector | None]:
+        """The concept vocabulary (B06): words that several documents have, the most frequent first, with their vectors under a model."""
+        digests = {content_digest(word): word for word in self.words(CONCEPT_DOCUMENTS, CONCEPTS)}
+        found: dict[str, Vector | None] = dict.fromkeys(digests.values())
+        wanted = select(embeddings.c.digest, embeddings.c.vector).where(embeddings.c.model == model, embeddings.c.digest.in_(_WANTED))
+        for row in self._select(wanted, list(digests)):
+            found[digests[row.digest]] = np.frombuffer(row.vector, dtype="<f4")
+        return found
 
     def outbox(self, after: int, limit: int) -> list[tuple[int, int, bool]]:
         """What happened after a position: (position, number, removed), oldest first."""

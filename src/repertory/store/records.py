@@ -19,6 +19,7 @@ class NewDocument:
     length: float
     short_names: frozenset[str]
     terms: frozenset[int]  # the dimensions of its terms
+    words: frozenset[str]  # its plain words (see `text/tokens`)
 
 
 @dataclass(slots=True)
@@ -42,14 +43,6 @@ class Reference(NamedTuple):
     document_id: str
     entity_id: str
     bucket: Bucket
-
-
-class Edge(NamedTuple):
-    """How two entities are related."""
-
-    origin: str
-    relation: str
-    target: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, LargeBinary, MetaData, String, Table, Text
 
-FORMAT = 2  # raise it with a migration: a catalog of another format is refused, not guessed at
+FORMAT = 3  # raise it with a migration (see `migrate`): a catalog of another format is refused, not guessed at
 
 metadata = MetaData()
 
@@ -40,6 +40,7 @@ entities = Table(
     Column("provenance", Text, nullable=False),
     Column("digest", String, nullable=False),
     Column("data", Text, nullable=False),  # the entity as JSON
+    Column("modified", String),  # ISO 8601
     Index("entities_by_source", "source"),
     Index("entities_by_position", "position"),
     Index("entities_by_bucket", "bucket"),
@@ -63,16 +64,24 @@ documents = Table(
     Column("length", Float, nullable=False),
     Column("short_names", Text, nullable=False),
     Column("terms", LargeBinary, nullable=False),  # the dimensions of its terms, uint32
+    Column("words", Text, nullable=False, server_default=""),  # its plain words, as people write them
     Index("documents_by_entity", "entity_id"),
     Index("documents_by_digest", "digest"),
     Index("documents_by_bucket", "bucket", "length"),  # covers the statistics
     Index("documents_by_short_names", "short_names"),
 )
 
-terms = Table(  # the vocabulary: how many documents have each term
+terms = Table(  # how many documents have each term
     "terms",
     metadata,
     Column("dimension", BigInteger, primary_key=True, autoincrement=False),
+    Column("documents", Integer, nullable=False),
+)
+
+words = Table(  # the vocabulary: how many documents have each plain word
+    "words",
+    metadata,
+    Column("word", String, primary_key=True),
     Column("documents", Integer, nullable=False),
 )
 
@@ -84,13 +93,24 @@ embeddings = Table(
     Column("vector", LargeBinary, nullable=False),  # float32, little endian
 )
 
-edges = Table(
+edges = Table(  # every edge is owned by its origin; the target is an entity, or a node (see `graph/derive`)
     "edges",
     metadata,
     Column("origin", String, primary_key=True),
     Column("target", String, primary_key=True),
     Column("relation", String, primary_key=True),
     Index("edges_by_target", "target"),
+)
+
+statements = Table(  # edges between entities that a third one brings: a Markdown-LD file
+    "statements",
+    metadata,
+    Column("owner", String, primary_key=True),
+    Column("origin", String, primary_key=True),
+    Column("target", String, primary_key=True),
+    Column("relation", String, primary_key=True),
+    Index("statements_by_origin", "origin"),
+    Index("statements_by_target", "target"),
 )
 
 revisions = Table(

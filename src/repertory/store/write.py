@@ -12,12 +12,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Column, Connection, delete, func, insert, select, text, update
 
 from repertory.embedders.base import Vector
+from repertory.graph import derive as graph
 from repertory.model import Bucket, Entity, Field
 from repertory.store.records import Changes, NewDocument
-from repertory.store.schema import documents, edges, embeddings, entities, facts, outbox, revisions, terms
+from repertory.store.schema import documents, edges, embeddings, entities, facts, outbox, revisions, statements, terms, words
 
 CHUNK = 500  # values in one IN list: below every database's limit
 
@@ -34,10 +35,11 @@ def apply(connection: Connection, changes: Changes) -> int:
     removed = _documents_of(connection, gone)
     replaced = changes.remove_documents + [new.document.id for new in changes.put_documents]
     removed += _numbers(connection, replaced)
-    _count_terms(connection, removed, changes.put_documents)
+    _keep_vocabulary(connection, removed, changes.put_documents)
     _delete(connection, documents.c.number, removed)
     _delete(connection, entities.c.id, gone)
     _delete(connection, edges.c.origin, gone)
+    _delete(connection, statements.c.owner, gone)
     _put_entities(connection, changes.put_entities, changes.source)
     added = _put_documents(connection, changes.put_documents)
     _announce(connection, removed=removed, put=added)
@@ -71,8 +73,8 @@ def _put_entities(connection: Connection, changed: Sequence[tuple[Entity, str]],
     last = connection.execute(select(func.max(entities.c.position))).scalar() or 0
     _delete(connection, entities.c.id, ids)
     _delete(connection, edges.c.origin, ids)
+    _delete(connection, statements.c.owner, ids)
     rows: list[dict[str, Any]] = []
-    links: dict[tuple[str, str, str], None] = {}
     for entity, digest in changed:
         if entity.id not in positions:
             last += 1
@@ -88,13 +90,26 @@ def _put_entities(connection: Connection, changed: Sequence[tuple[Entity, str]],
                 "provenance": entity.provenance,
                 "digest": digest,
                 "data": json.dumps(entity.as_json(), ensure_ascii=False, default=str),
+                "modified": entity.modified.isoformat() if entity.modified else None,
             }
         )
-        links.update(((entity.id, link.target, link.relation), None) for link in entity.links)
     if rows:
         connection.execute(insert(entities), rows)
-    if links:
-        connection.execute(insert(edges), [{"origin": o, "target": t, "relation": r} for o, t, r in links])
+        put_edges(connection, [entity for entity, _ in changed])
+
+
+def put_edges(connection: Connection, changed: Sequence[Entity]) -> None:
+    """E03: what each entity declares, what follows from it, and what it states of others."""
+    owned = [
+        {"origin": entity.id, "target": link.target, "relation": link.relation}
+        for entity in changed
+        for link in dict.fromkeys((*entity.links, *graph.derive(entity)))
+    ]
+    stated = [{"owner": entity.id, **edge._asdict()} for entity in changed for edge in graph.statements(entity)]
+    if owned:
+        connection.execute(insert(edges), owned)
+    if stated:
+        connection.execute(insert(statements), stated)
 
 
 def _put_documents(connection: Connection, added: Sequence[NewDocument]) -> list[int]:
@@ -116,6 +131,7 @@ def _put_documents(connection: Connection, added: Sequence[NewDocument]) -> list
             "length": new.length,
             "short_names": " ".join(sorted(new.short_names)),
             "terms": np.array(sorted(new.terms), "<u4").tobytes(),
+            "words": " ".join(sorted(new.words)),
         }
         for number, new in zip(numbers, added, strict=True)
     ]
@@ -138,23 +154,31 @@ def _numbers(connection: Connection, document_ids: Sequence[str]) -> list[int]:
     return found
 
 
-def _count_terms(connection: Connection, removed: Sequence[int], added: Sequence[NewDocument]) -> None:
-    """Keep the vocabulary: what leaves counts less, what comes counts more."""
-    change: Counter[int] = Counter()
+def _keep_vocabulary(connection: Connection, removed: Sequence[int], added: Sequence[NewDocument]) -> None:
+    """What leaves counts less, what comes counts more."""
+    by_term: Counter[int] = Counter()
+    by_word: Counter[str] = Counter()
     for new in added:
-        change.update(new.terms)
+        by_term.update(new.terms)
+        by_word.update(new.words)
     for chunk in chunks(removed):
-        for packed in connection.execute(select(documents.c.terms).where(documents.c.number.in_(chunk))).scalars():
-            change.subtract(np.frombuffer(packed, "<u4").tolist())
-    moved = [dimension for dimension, by in change.items() if by]
-    for chunk in chunks(moved):
-        found = connection.execute(select(terms.c.dimension, terms.c.documents).where(terms.c.dimension.in_(chunk)))
-        before = {row.dimension: row.documents for row in found}
-        connection.execute(delete(terms).where(terms.c.dimension.in_(chunk)))
-        after = {dimension: before.get(dimension, 0) + change[dimension] for dimension in chunk}
-        rows = [{"dimension": dimension, "documents": count} for dimension, count in after.items() if count > 0]
-        if rows:
-            connection.execute(insert(terms), rows)
+        for packed, spelled in connection.execute(select(documents.c.terms, documents.c.words).where(documents.c.number.in_(chunk))):
+            by_term.subtract(np.frombuffer(packed, "<u4").tolist())
+            by_word.subtract(spelled.split())
+    count(connection, terms.c.dimension, by_term)
+    count(connection, words.c.word, by_word)
+
+
+def count(connection: Connection, key: Column[Any], change: Mapping[Any, int]) -> None:
+    """Add to the documents of each key; a key that no document has any more is gone."""
+    table, name = key.table.name, key.name
+    add = f"""INSERT INTO {table} ({name}, documents) VALUES (:key, :by)
+              ON CONFLICT ({name}) DO UPDATE SET documents = {table}.documents + excluded.documents"""  # noqa: S608 - names of ours
+    moved = [{"key": value, "by": by} for value, by in change.items() if by]
+    if moved:
+        connection.execute(text(add), moved)
+    for chunk in chunks([value for value, by in change.items() if by < 0]):
+        connection.execute(delete(key.table).where(key.in_(chunk), key.table.c.documents <= 0))
 
 
 def _announce(connection: Connection, *, removed: Iterable[int], put: Iterable[int]) -> None:

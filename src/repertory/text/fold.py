@@ -37,3 +37,11 @@ def _keeps_mark(before: list[str], mark: str) -> bool:
     if mark in _KEPT_MARKS:
         return name.startswith(_KEPT_BASES)
     return not name.startswith(("LATIN", "GREEK", "CYRILLIC"))  # vowel signs of Indic scripts are letters, not accents
+
+
+def is_latin(text: str) -> bool:
+    """Whether most letters of a text are Latin; a text without letters is."""
+    if text.isascii():
+        return True
+    letters = [character for character in text if character.isalpha()]
+    return 2 * sum("LATIN" in unicodedata.name(letter, "") for letter in letters) >= len(letters)

@@ -31,6 +31,7 @@ STOPWORDS = frozenset(
 )
 
 LONG = 64  # longer words are rarely seen twice
+PLAIN = (4, 32)  # letters: in a shorter word one error leaves too little to tell it by, a longer one is no word
 SHORT = 3  # A01: a shorter token counts only where it is a name
 
 # Vowel signs and points that Python's \w leaves out: accents, Hebrew, Arabic, and the Indic scripts.
@@ -75,6 +76,12 @@ def tokens(text: str) -> Iterator[Token]:
     """Every token of a text, in order: stopwords too, so that callers decide."""
     for match in _WORD.finditer(text):
         word = match.group()
+        yield from _remembered(word) if len(word) < LONG else _split(word)
+
+
+def _distinct(text: str) -> Iterator[Token]:
+    """The tokens of each written word once, in no order: for callers that count none of them."""
+    for word in set(_WORD.findall(text)):
         yield from _remembered(word) if len(word) < LONG else _split(word)
 
 
@@ -132,6 +139,16 @@ def _tells(token: Token, naming: bool) -> bool:
     return token.text not in STOPWORDS and (naming or len(token.text) >= SHORT)
 
 
+def plain_words(text: str) -> set[str]:
+    """The words of a text that can be misspelt: letters only, no short names, no bigrams, no identifiers kept whole."""
+    return {word for word, form in _distinct(text) if form == WORD and is_plain(word) and word.isalpha()}
+
+
+def is_plain(word: str) -> bool:
+    """Whether a word can be told by its spelling: not too short, not too long, not a stopword."""
+    return PLAIN[0] <= len(word) <= PLAIN[1] and word not in STOPWORDS
+
+
 def query_words(text: str, names: Container[str] = frozenset()) -> list[str]:
     """A01: what a query asks by, each once. A short token counts where the index knows it as a name."""
     return list(dict.fromkeys(token.text for token in tokens(text) if _asks(token, names)))
@@ -147,7 +164,7 @@ def _asks(token: Token, names: Container[str]) -> bool:
 
 def short_names(text: str, *, naming: bool = False) -> set[str]:
     """The short tokens among the `words` of a text: what `query_words` must know of the index."""
-    return {token.text for token in tokens(text) if token.form != GRAM and len(token.text) < SHORT and _tells(token, naming)}
+    return {token.text for token in _distinct(text) if len(token.text) < SHORT and token.form != GRAM and _tells(token, naming)}
 
 
 _thread = threading.local()

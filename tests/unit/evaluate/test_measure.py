@@ -54,12 +54,15 @@ async def test_f05_the_example_set_is_measured_every_way(tmp_path: Path) -> None
     assert compare.means(rows)["linear"] == by_way["linear"].metrics
     moves = compare.moves([by_way["keyword"]], [by_way["linear"]], most=5)
     assert moves
-    assert abs(moves[0].after - moves[0].before) >= abs(moves[-1].after - moves[-1].before)
+    assert abs(moves[0].after.ndcg - moves[0].before.ndcg) >= abs(moves[-1].after.ndcg - moves[-1].before.ndcg)
+    found = next(place for move in moves for place in (move.before, move.after) if place.rank)
+    assert found.relevant
+    assert "#" in found.why
 
 
 def test_means_leave_out_multilingual_sets() -> None:
     def row(name: str, category: str, value: float) -> measure.Row:
-        return measure.Row(name, category, "bm25", {"ndcg@10": value}, 1, None, 1.0, 1.0, {}, {})
+        return measure.Row(name, category, "bm25", {"ndcg@10": value}, 1, None, None, 1.0, 1.0, {}, {})
 
     assert compare.means([row("a", "", 0.4), row("b", "", 0.6), row("c", "multilingual", 0.0)]) == {"bm25": {"ndcg@10": pytest.approx(0.5)}}
 
@@ -73,3 +76,45 @@ def test_unknown_strategies_and_missing_sets_say_what_there_is(tmp_path: Path) -
     (folder / "corpus.jsonl").write_text('{"id": 1\n')
     with pytest.raises(SourceError, match=r"corpus\.jsonl:1: not JSON"):
         load(folder)
+
+
+def test_entries_of_a_set_are_what_the_readers_make_of_them(tmp_path: Path) -> None:
+    folder = _set(tmp_path / "kinds")
+    long = "word " * 60
+    rows = [
+        {
+            "id": "guide/boats",
+            "type": "doc",
+            "name": "Boats",
+            "tags": ["sea"],
+            "aliases": ["ships"],
+            "text": f"Boats\nSee [[Ports]].\n\n## Oars\n\n{long}\n\n## Sails\n\n{long}",
+        },
+        {"id": "guide/Ports", "type": "doc", "name": "Ports", "text": "Ports\nQuays."},
+        {
+            "id": "s",
+            "type": "server",
+            "name": "s",
+            "description": "Moves boats.",
+            "text": "s\nHarbor\nMoves boats.\nmoor: Ties a boat up\nlist",
+        },
+        {
+            "id": "a",
+            "type": "agent",
+            "name": "a",
+            "text": "a\nCook: Cooks fish now",
+            "skills": [{"name": "Cook", "description": "Cooks fish"}],
+        },
+        {"id": "t", "type": "tool", "name": "t", "description": "\nTows.", "text": "t\nTows.\nboat: Which one"},
+    ]
+    (folder / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    boats, _, server, agent, tool = load(folder).entities
+    assert (boats.path, boats.name, boats.tags, boats.details["aliases"]) == ("guide/boats", "Boats", ("sea",), ["ships"])
+    assert [section["path"] for section in boats.details["sections"]] == [[], ["Oars"], ["Sails"]]
+    assert [link.target for link in boats.links] == ["doc:guide/Ports"]
+    assert server.details == {
+        "title": "Harbor",
+        "tools": [{"name": "moor", "description": "Ties a boat up"}, {"name": "list", "description": ""}],
+    }
+    assert agent.details == {"skills": [{"name": "Cook", "description": "Cooks fish"}]}
+    assert tool.details["input_schema"]["properties"] == {"boat": {"description": "Which one"}}

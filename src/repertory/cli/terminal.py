@@ -1,0 +1,57 @@
+"""How do commands speak with the terminal and with the settings?"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from repertory import settings as settings_module
+from repertory.settings import Settings
+
+out = Console()
+err = Console(stderr=True)
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
+
+
+def read_settings(**arguments: Any) -> Settings:
+    """The settings that hold for this command, and the logging that they ask for."""
+    settings, _ = settings_module.load(arguments)
+    start_logging(settings)
+    return settings
+
+
+def start_logging(settings: Settings) -> None:
+    """Logs go to stderr."""
+    logging.basicConfig(stream=sys.stderr, level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("httpcore2").setLevel(logging.WARNING)
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
+
+
+def print_json(answer: dict[str, Any]) -> None:
+    """An answer for machines."""
+    typer.echo(json.dumps(answer, ensure_ascii=False, indent=2))
+
+
+@contextmanager
+def progress_bar(prefix: str = "") -> Iterator[Any]:
+    """One bar per stage on stderr, gone when the work is done."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    tasks: dict[str, TaskID] = {}
+    with Progress(*columns, console=err, transient=True) as bar:
+
+        def progress(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bar.add_task(prefix + stage, total=total)
+            bar.update(tasks[stage], completed=done, total=total)
+
+        yield progress

@@ -1,0 +1,57 @@
+"""How does a catalog of an older format become one of today's?
+
+In place, when it is opened: each step reads what the format before it kept, and the new format is written last, in the same transaction. A
+step that was killed is simply done again, so adding a column must bear that it is already there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from sqlalchemy import Column, Connection, delete, inspect, select, text, update
+
+from repertory.model import Entity
+from repertory.store.schema import documents, edges, entities, facts, words
+from repertory.store.write import count, put_edges
+from repertory.text.tokens import plain_words
+
+
+def migrate(connection: Connection, found: str, wanted: str) -> str:
+    """Take the steps from one format to another, as far as there are any, and answer the format reached."""
+    while found != wanted and found in STEPS:
+        found = STEPS[found](connection)
+        connection.execute(update(facts).where(facts.c.name == "format").values(value=found))
+    return found
+
+
+def _words_and_dates(connection: Connection) -> str:
+    """2 to 3: the plain words of each document and how many documents have them; the edges and the date of each entity."""
+    _add_column(connection, documents.c.words)
+    _add_column(connection, entities.c.modified)
+    connection.execute(delete(words))
+    spelled: Counter[str] = Counter()
+    for number, fields in connection.execute(select(documents.c.number, documents.c.fields)).all():
+        found = set().union(*map(plain_words, json.loads(fields).values()))
+        spelled.update(found)
+        connection.execute(update(documents).where(documents.c.number == number).values(words=" ".join(sorted(found))))
+    count(connection, words.c.word, spelled)
+    connection.execute(delete(edges))
+    for entity_id, data in connection.execute(select(entities.c.id, entities.c.data)).all():
+        entity = Entity.from_json(json.loads(data))
+        put_edges(connection, [entity])
+        if entity.modified:
+            connection.execute(update(entities).where(entities.c.id == entity_id).values(modified=entity.modified.isoformat()))
+    return "3"
+
+
+def _add_column(connection: Connection, column: Column[str]) -> None:
+    table = column.table.name
+    if column.name not in {known["name"] for known in inspect(connection).get_columns(table)}:
+        kind = column.type.compile(connection.dialect)
+        default = "" if column.nullable else " NOT NULL DEFAULT ''"
+        connection.execute(text(f"ALTER TABLE {table} ADD COLUMN {column.name} {kind}{default}"))
+
+
+STEPS: Mapping[str, Callable[[Connection], str]] = {"2": _words_and_dates}  # by the format that they leave

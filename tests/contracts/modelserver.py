@@ -1,0 +1,110 @@
+"""A process that serves a chat model and a re-ranker over HTTP, well and badly.
+
+`python modelserver.py` prints its port. The name of the model says how it behaves, up to a "#"; `GET /asked` tells every request so far.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+asked: list[dict[str, Any]] = []
+lock = threading.Lock()
+
+
+def says(content: str | None, finish: str = "stop") -> dict[str, Any]:
+    return {"choices": [{"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": finish}]}
+
+
+def query_of(body: dict[str, Any]) -> str:
+    return str(json.loads(body["messages"][1]["content"])["query"])
+
+
+CHATS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "good": lambda body: says("list the open issues"),
+    "slow": lambda body: says("list the open issues"),
+    "wrapped": lambda body: says('"list the open issues"\n'),
+    "empty": lambda body: says("  "),
+    "null": lambda body: says(None),
+    "cut": lambda body: says("list the open", "length"),
+    "chatty": lambda body: says("Of course! " * 60),
+    "lines": lambda body: says("Here is your query:\nlist the open issues"),
+    "same": lambda body: says(query_of(body).upper()),
+    "shapeless": lambda body: {"choices": []},
+}
+
+
+def by_words(body: dict[str, Any]) -> list[float]:
+    wanted = set(body["query"].lower().split())
+    return [len(wanted & set(text.lower().split())) / len(wanted) for text in body["documents"]]
+
+
+def results(scores: list[float]) -> dict[str, Any]:
+    return {"results": [{"index": index, "relevance_score": score} for index, score in enumerate(scores)][::-1]}
+
+
+RERANKERS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "good": lambda body: results(by_words(body)),
+    "slow": lambda body: results(by_words(body)),
+    "logits": lambda body: results([20 * score - 10 for score in by_words(body)]),
+    "huge": lambda body: results([2000 * score - 1000 for score in by_words(body)]),
+    "rounding": lambda body: results([1.0000001, -0.0000001, 0.5]),
+    "missing": lambda body: results(by_words(body)[:-1]),
+    "twice": lambda body: {"results": [{"index": 0, "relevance_score": 0.5}] * len(body["documents"])},
+    "nan": lambda body: results([float("nan")] * len(body["documents"])),
+    "shapeless": lambda body: {"data": []},
+}
+
+
+class Models(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def do_GET(self) -> None:
+        self.answer(200, json.dumps(asked).encode())
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        behaviour = body["model"].split("#")[0]
+        with lock:
+            before = sum(one["body"]["model"] == body["model"] for one in asked)
+            asked.append({"path": self.path, "key": self.headers["Authorization"], "body": body})
+        if behaviour.startswith("http-"):
+            self.answer(int(behaviour[5:]), json.dumps({"error": f"{self.headers['Authorization']} said {json.dumps(body)}"}).encode())
+            return
+        if behaviour == "malformed":
+            self.answer(200, b'{"choices": [')
+            return
+        if behaviour == "recovers":  # two failures, because one is tried again
+            if before < 2:
+                self.answer(500, b"")
+                return
+            behaviour = "good"
+        if behaviour == "slow":
+            time.sleep(1.0)
+        table = {"/v1/chat/completions": CHATS, "/v1/rerank": RERANKERS}[self.path]
+        self.answer(200, json.dumps(table[behaviour](body)).encode())
+
+    def answer(self, status: int, payload: bytes) -> None:
+        try:
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(payload)))
+            self.send_header("Retry-After", "0")
+            self.end_headers()
+            self.wfile.write(payload)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # the client gave up, as the slow test wants
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+if __name__ == "__main__":
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Models)
+    server.daemon_threads = True
+    print(server.server_port, flush=True)
+    server.serve_forever()

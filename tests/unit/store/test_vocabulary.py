@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, text
+from tests.catalogs import tool
+
+import repertory
+from repertory.errors import CatalogFormat
+from repertory.store import Store
+
+MODIFIED = datetime(2026, 3, 1, 12, tzinfo=UTC)
+TOOLS = [
+    tool("mail/send", "Sends a letter to the harbour master, the letter of Café José in utf8 with getUserName"),
+    tool("mail/read", "Reads one letter; 天気予報 погода", modified=MODIFIED),
+]
+
+
+async def test_the_vocabulary_follows_what_comes_changes_and_goes(tmp_path: Path) -> None:
+    async with repertory.open(tmp_path, embedder="none") as rep:
+        await rep.put("tools", TOOLS)
+        words = rep._store.words()
+        assert {word: words.get(word) for word in ("letter", "mail", "harbour", "cafe", "jose", "погода", "user")} == {
+            "letter": 2,
+            "mail": 2,
+            "harbour": 1,
+            "cafe": 1,
+            "jose": 1,
+            "погода": 1,
+            "user": 1,
+        }
+        assert not {"the", "one", "utf8", "utf", "getusername", "天気"} & words.keys()
+        assert list(words)[:2] == ["letter", "mail"]
+        assert list(rep._store.words(least=2, limit=1)) == ["letter"]
+        await rep.put("tools", [tool("mail/send", "Sends a parcel"), TOOLS[1]])
+        words = rep._store.words()
+        assert (words["letter"], words["mail"], words["parcel"], "harbour" in words) == (1, 2, 1, False)
+        await rep.put("tools", [])
+        assert rep._store.words() == {}
+
+
+async def test_the_store_knows_when_an_entity_was_modified(tmp_path: Path) -> None:
+    async with repertory.open(tmp_path, embedder="none") as rep:
+        await rep.put("tools", TOOLS)
+        assert rep._store.modified(["tool:mail/send", "tool:mail/read", "tool:none"]) == {"tool:mail/read": MODIFIED}
+
+
+@pytest.mark.parametrize("killed", [False, True])
+async def test_a_catalog_of_format_2_is_migrated(tmp_path: Path, killed: bool) -> None:
+    async with repertory.open(tmp_path, embedder="none") as rep:
+        await rep.put("tools", TOOLS)
+        words = rep._store.words()
+    if killed:
+        _execute(tmp_path, "UPDATE documents SET words = ''", "UPDATE entities SET modified = NULL", "UPDATE words SET documents = 7")
+    else:
+        _execute(tmp_path, "ALTER TABLE documents DROP COLUMN words", "ALTER TABLE entities DROP COLUMN modified", "DROP TABLE words")
+    _execute(tmp_path, "UPDATE facts SET value = :format WHERE name = 'format'", format="2")
+    async with repertory.open(tmp_path, embedder="none") as rep:
+        assert rep._store.words() == words
+        assert rep._store.modified(["tool:mail/read"]) == {"tool:mail/read": MODIFIED}
+        assert (await rep.put("tools", TOOLS)).unchanged == 2
+        await rep.put("tools", [])
+        assert rep._store.words() == {}
+
+
+@pytest.mark.parametrize("format", ["1", "99"])
+def test_a_catalog_of_an_unknown_format_is_refused(tmp_path: Path, format: str) -> None:
+    Store.at(tmp_path).close()
+    _execute(tmp_path, "UPDATE facts SET value = :format WHERE name = 'format'", format=format)
+    with pytest.raises(CatalogFormat, match=f"has format {format}"):
+        Store.at(tmp_path)
+
+
+def _execute(directory: Path, *statements: str, **values: str) -> None:
+    engine = create_engine(f"sqlite:///{directory / 'catalog.db'}")
+    with engine.begin() as connection:
+        for statement in statements:
+            connection.execute(text(statement), values)
+    engine.dispose()
