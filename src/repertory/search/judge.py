@@ -52,7 +52,8 @@ class Judge:
             idf_total=found.reading.idf,
             terms=found.reading.terms,
             floor=self._noise(place.everything, place.vectors),
-            named=ranked[0].number in found.exact,
+            # A single word that some document has is looked up, not asked about: that document is an answer ("Go", A01).
+            named=ranked[0].number in found.exact or (found.reading.terms == 1 and found.reading.known > 0),
         )
         chance = self.calibration.chance(signs[0])
         least = found.plan.abstain
