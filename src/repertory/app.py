@@ -25,7 +25,7 @@ from repertory.graph.draw import MAX_EDGES, Drawing, Format, draw
 from repertory.indexes.edge import EdgeIndex
 from repertory.indexes.sync import Sync
 from repertory.ingest.embed import embed_concepts, embed_pending, pending_concepts
-from repertory.ingest.run import IngestReport, Progress, ingest, ingest_path
+from repertory.ingest.run import IngestReport, Progress, fetch, ingest, ingest_feed, ingest_path
 from repertory.model import Edge, Entity, Filter, Kind, Principal, SearchRequest, SearchResponse
 from repertory.model.request import MAX_LIMIT
 from repertory.offload import offload
@@ -41,6 +41,7 @@ from repertory.search.judge import Judge
 from repertory.search.plan import Defaults
 from repertory.search.spelling import Vocabulary
 from repertory.settings import Settings
+from repertory.sources.web import is_address
 from repertory.store import SourceRecord, Store
 from repertory.text.classify import Classification, classify
 from repertory.text.query import understand
@@ -179,9 +180,13 @@ class Repertory:
         """What kind of query this is, and how one would search for it (D09)."""
         return classify(query, understand(query, self._sync.snapshot.short_names).anchors)
 
-    async def add(self, path: Path | str, progress: Progress = lambda *_: None) -> IngestReport:
-        """Read a file or folder into the catalog, and embed what is new."""
-        report = await self._write(ingest_path, Path(path), self._store, self._sync, progress)
+    async def add(self, where: Path | str, progress: Progress = lambda *_: None) -> IngestReport:
+        """Read a file, a folder, or what is at an http(s) address into the catalog, and embed what is new."""
+        if is_address(where):
+            feed = await offload(fetch, str(where), self._store, progress)  # others may write while we wait for the network
+            report = await self._write(ingest_feed, feed, self._store, self._sync)
+        else:
+            report = await self._write(ingest_path, Path(where), self._store, self._sync, progress)
         return await self._embedded(report, progress)
 
     async def put(self, source: str, entities: Iterable[Entity], progress: Progress = lambda *_: None) -> IngestReport:

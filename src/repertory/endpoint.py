@@ -49,7 +49,7 @@ class Endpoint:
         """The JSON of an answer with status 2xx."""
         response = await self._send(body)
         if response.status_code == 429 or response.status_code >= 500:
-            wait = _retry_after(response.headers.get("retry-after"))
+            wait = retry_after(response.headers.get("retry-after"))
             if wait <= min(_RETRY_WAIT_MAX, self._timeout / 2):  # else no time is left for the second try
                 await asyncio.sleep(wait)
                 response = await self._send(body)
@@ -86,7 +86,7 @@ class Endpoint:
             raise self.error(f"could not be asked ({type(error).__name__})", hint) from None
 
 
-def _retry_after(header: str | None) -> float:
+def retry_after(header: str | None) -> float:
     """Seconds to wait, from a header that may hold seconds, a date, or nonsense."""
     if header is None:
         return _RETRY_WAIT

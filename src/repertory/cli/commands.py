@@ -65,15 +65,19 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
 
 @app.command()
 def add(
-    path: Annotated[Path, typer.Argument(help="A tool file, agent card, SKILL.md, Markdown file, or a folder of them.")],
+    where: Annotated[
+        str,
+        typer.Argument(help="A tool file, agent card, server.json, SKILL.md, Markdown file, a folder of them, or an http(s) address."),
+    ],
     catalog: CatalogOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Read a file or folder into the catalog; run it again to bring in what changed."""
+    """Read a file, a folder or an address into the catalog; run it again to bring in what changed."""
     from repertory.cli import render
     from repertory.cli.session import session
+    from repertory.sources.web import is_address
 
-    absolute = path.expanduser().absolute()  # the process that serves may stand elsewhere
+    absolute = where if is_address(where) else str(Path(where).expanduser().absolute())  # the process that serves may stand elsewhere
 
     async def work() -> dict[str, Any]:
         async with session(read_settings(catalog=catalog)) as asked:

@@ -6,11 +6,14 @@ Nothing is embedded here: documents are found by their words at once, and `embed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import json
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain, count
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from repertory.errors import InvalidRequest, SourceError
 from repertory.indexes import encode
@@ -18,7 +21,9 @@ from repertory.indexes.sync import Sync
 from repertory.ingest.project import VERSION, project
 from repertory.model import Document, Entity, content_digest
 from repertory.sources import folder
-from repertory.sources.base import Problem
+from repertory.sources.base import Gone, Problem
+from repertory.sources.feed import Feed, read_feed
+from repertory.sources.web import Web
 from repertory.store import Changes, NewDocument, Store
 from repertory.text.tokens import plain_words, short_names
 
@@ -47,13 +52,40 @@ class IngestReport:
 def ingest_path(path: Path, store: Store, sync: Sync, progress: Progress) -> IngestReport:
     """Read a file or folder into the catalog; what it no longer holds leaves it."""
     location = path.expanduser().resolve()
-    name = _source_name(location, store)
+    name = _source_name(str(location), location.stem if location.is_file() else location.name or "root", store)
     items = folder.read_path(location, name, lambda done, total: progress("Reading", done, total))
-    return ingest(name, str(location), items if store.digests(name) else _something(items, location), store, sync)
+    return ingest(name, str(location), items if store.digests(name) else _something(items, str(location)), store, sync)
 
 
-def ingest(name: str, location: str, items: Iterable[Entity | Problem], store: Store, sync: Sync) -> IngestReport:
-    """Make a source's entries in the catalog what `items` says they are."""
+def fetch(address: str, store: Store, progress: Progress) -> Feed:
+    """What an address has to tell since last time; nothing is written."""
+    known = {source.location: source.name for source in store.sources()}
+
+    def mark_of(location: str) -> str | None:
+        if location not in known:
+            return None
+        version, mark = json.loads(store.mark(known[location]) or '[0, ""]')
+        return str(mark) if version == VERSION else ""  # entries are to be made anew: then all of them are needed
+
+    with Web() as web:
+        return read_feed(address, mark_of, web, lambda done, total: progress("Reading", done, total))
+
+
+def ingest_feed(feed: Feed, store: Store, sync: Sync) -> IngestReport:
+    """Write what an address told, and remember what to come back with."""
+    parts = urlsplit(feed.location)
+    name = _source_name(feed.location, parts.netloc, store)
+    items = feed.items if store.digests(name) else _something(feed.items, feed.location)
+    report = ingest(name, feed.location, items, store, sync, complete=feed.complete)
+    if feed.mark or feed.complete:
+        store.put_mark(name, json.dumps([VERSION, feed.mark]))
+    return report
+
+
+def ingest(
+    name: str, location: str, items: Iterable[Entity | Problem | Gone], store: Store, sync: Sync, *, complete: bool = True
+) -> IngestReport:
+    """Make a source's entries in the catalog what `items` says they are; where they are not complete, what they do not tell of stays."""
     report = IngestReport(name)
     taken = {source.name: source.location for source in store.sources()}.get(name, location)
     if taken != location:
@@ -61,7 +93,8 @@ def ingest(name: str, location: str, items: Iterable[Entity | Problem], store: S
     known = store.digests(name)
     provenance: dict[str, str] = {}
     unread: set[str] = set()
-    for batch in _batches(_unique(items, provenance, unread, report)):
+    withdrawn: set[str] = set()
+    for batch in _batches(_unique(items, provenance, unread, withdrawn, report)):
         if report.added + report.changed + report.unchanged == 0:
             store.put_source(name, location, None, 0)  # before its first entry: a run that is killed must not leave entries of nobody
         changes = Changes(f"add {name}", name)
@@ -70,41 +103,60 @@ def ingest(name: str, location: str, items: Iterable[Entity | Problem], store: S
         _diff_documents(changes, store)
         _write(changes, store, sync, report)
     # What a file held stays when the file could not be read this time: a typing error must not empty the catalog.
-    gone = [entity_id for entity_id, (_, file) in known.items() if entity_id not in provenance and not _is_under(file, unread)]
+    gone = [
+        entity_id
+        for entity_id, (_, file) in known.items()
+        if entity_id not in provenance and (entity_id in withdrawn or (complete and not _is_under(file, unread)))
+    ]
     report.removed = len(gone)
+    if not complete:
+        report.unchanged = len(known) - report.changed - report.removed
     _write(Changes(f"add {name}", name, remove_entities=gone), store, sync, report)
     sync.settle()
     store.put_source(name, location, datetime.now(UTC).isoformat(timespec="seconds"), len(report.problems))
     return report
 
 
-def _something(items: Iterable[Entity | Problem], location: Path) -> Iterator[Entity | Problem]:
+def _something(items: Iterable[Entity | Problem | Gone], location: str) -> Iterator[Entity | Problem | Gone]:
     """A new source must bring something; one that is known may have become empty."""
     empty = True
     for item in items:
         empty = False
         yield item
     if empty:
-        raise SourceError(f"Nothing to add in {location}: no tool file, agent card, SKILL.md or Markdown file is there.")
+        raise SourceError(f"Nothing to add in {location}: no tool file, agent card, server.json, SKILL.md or Markdown file is there.")
 
 
-def _source_name(location: Path, store: Store) -> str:
-    """The name a location already has, or a new one from its last part."""
+def _source_name(location: str, wished: str, store: Store) -> str:
+    """The name a location already has, or a new one like the one wished for."""
     taken = {source.name: source.location for source in store.sources()}
     for name, known in taken.items():
-        if known == str(location):
+        if known == location:
             return name
-    stem = location.stem if location.is_file() else location.name or "root"
-    return next(name for name in chain([stem], (f"{stem}-{n}" for n in count(2))) if name not in taken)
+    return next(name for name in chain([wished], (f"{wished}-{n}" for n in count(2))) if name not in taken)
 
 
-def _is_under(file: str, places: set[str]) -> bool:
-    return file in places or any(str(folder) in places for folder in Path(file).parents)
+def _is_under(file: str, places: Collection[str]) -> bool:
+    """Whether a file or address is one of these places, or below one."""
+    end = len(file)
+    while end > 0:
+        if file[:end] in places:
+            return True
+        end = max(file.rfind("/", 0, end), file.rfind(os.sep, 0, end))
+    return False
 
 
-def _unique(items: Iterable[Entity | Problem], provenance: dict[str, str], unread: set[str], report: IngestReport) -> Iterator[Entity]:
+def _unique(
+    items: Iterable[Entity | Problem | Gone],
+    provenance: dict[str, str],
+    unread: set[str],
+    withdrawn: set[str],
+    report: IngestReport,
+) -> Iterator[Entity]:
     for item in items:
-        if isinstance(item, Problem):
+        if isinstance(item, Gone):
+            withdrawn.add(item.id)
+        elif isinstance(item, Problem):
             report.problems.append(item)
             unread.add(item.file)
         elif item.id in provenance:

@@ -12,7 +12,6 @@ import secrets
 from collections.abc import AsyncIterator
 from dataclasses import asdict
 from importlib.resources import files
-from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Header, Query, Request
@@ -142,7 +141,7 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
     async def add(body: AddBody, authorization: Annotated[str | None, Header()] = None) -> StreamingResponse:
         """Progress as JSON lines, the report or the problem last."""
         _require_owner(authorization)
-        return StreamingResponse(_adding(rep, Path(body.path), adding), media_type="application/x-ndjson")
+        return StreamingResponse(_adding(rep, body.path, adding), media_type="application/x-ndjson")
 
     def _shown(entity: Entity, authorization: str | None) -> dict[str, Any]:
         """An entry without what only its owner should know: who else may see it, where its file is, what it links to unseen."""
@@ -162,7 +161,7 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
     return service
 
 
-async def _adding(rep: Repertory, path: Path, adding: set[asyncio.Task[None]]) -> AsyncIterator[str]:
+async def _adding(rep: Repertory, where: str, adding: set[asyncio.Task[None]]) -> AsyncIterator[str]:
     lines: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
     loop = asyncio.get_running_loop()
 
@@ -171,7 +170,7 @@ async def _adding(rep: Repertory, path: Path, adding: set[asyncio.Task[None]]) -
 
     async def work() -> None:
         try:
-            lines.put_nowait({"report": asdict(await rep.add(path, progress))})
+            lines.put_nowait({"report": asdict(await rep.add(where, progress))})
         except RepertoryError as error:
             lines.put_nowait({"problem": {"code": error.code, "message": str(error)}})
         finally:

@@ -41,4 +41,4 @@ class AddBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    path: str = Field(min_length=1, description="An absolute path on the serving machine.")
+    path: str = Field(min_length=1, description="An absolute path on the serving machine, or an http(s) address.")

@@ -15,8 +15,19 @@ from repertory.sources import attributes
 from repertory.sources.attributes import Invalid
 from repertory.sources.base import Problem
 from repertory.sources.content import Unreadable, glimpse, storable
-from repertory.sources.values import JSON_SUFFIX, Loading
+from repertory.sources.values import JSON_SUFFIX, Loading, Parsed
 
+_KEPT = {  # of a card as it stands there, and what we call it
+    "protocolVersion": "protocol_version",
+    "supportedInterfaces": "interfaces",
+    "defaultInputModes": "input_modes",
+    "defaultOutputModes": "output_modes",
+    "documentationUrl": "documentation_url",
+    "iconUrl": "icon_url",
+    "securitySchemes": "security_schemes",
+    "securityRequirements": "security",
+    "security": "security",  # 0.3's word
+}
 _CARD_KEYS = frozenset({"name", "skills", "capabilities"})
 
 
@@ -37,7 +48,7 @@ class AgentCardReader:
             card = self._loading.look(file).value
         except Unreadable:
             return True
-        return isinstance(card, dict) and card.keys() >= _CARD_KEYS and isinstance(card["skills"], list)
+        return is_card(card)
 
     def read(self, file: Path, root: Path, namespace: str) -> Iterator[Entity | Problem]:
         """The agent, and a problem for each of its skills that is wrong."""
@@ -46,20 +57,30 @@ class AgentCardReader:
         except Unreadable as error:
             yield error.problem(file)
             return
-        card = parsed.value
-        if not isinstance(card, dict):
-            yield Problem(storable(str(file)), "is not an agent card: expected an object with name, skills and capabilities")
-            return
-        skills: list[dict[str, Any]] = []
-        for number, skill in enumerate(card.get("skills") or ()):
-            try:
-                skills.append(_skill(skill))
-            except Invalid as error:
-                yield Problem(storable(str(file)), f"skills[{number}]: {error}", parsed.line("skills", number, error.key))
+        yield from agent(parsed, storable(str(file)), str(file.absolute()))
+
+
+def is_card(value: Any) -> bool:
+    """Whether a value is an agent card."""
+    return isinstance(value, dict) and value.keys() >= _CARD_KEYS and isinstance(value["skills"], list)
+
+
+def agent(parsed: Parsed, where: str, provenance: str) -> Iterator[Entity | Problem]:
+    """The agent of a card, and a problem for each of its skills that is wrong."""
+    card = parsed.value
+    if not isinstance(card, dict):
+        yield Problem(where, "is not an agent card: expected an object with name, skills and capabilities")
+        return
+    skills: list[dict[str, Any]] = []
+    for number, skill in enumerate(card.get("skills") or ()):
         try:
-            yield _agent(card, skills, str(file.absolute()))
+            skills.append(_skill(skill))
         except Invalid as error:
-            yield Problem(storable(str(file)), f"the agent: {error}", parsed.line(error.key))
+            yield Problem(where, f"skills[{number}]: {error}", parsed.line("skills", number, error.key))
+    try:
+        yield _agent(card, skills, provenance)
+    except Invalid as error:
+        yield Problem(where, f"the agent: {error}", parsed.line(error.key))
 
 
 def slug(name: str) -> str:
@@ -82,6 +103,7 @@ def _agent(card: Mapping[str, Any], skills: list[dict[str, Any]], provenance: st
         "provider": attributes.table(card, "provider"),
         "url": _url(card),
         "capabilities": capabilities,
+        **{ours: card[theirs] for theirs, ours in _KEPT.items() if card.get(theirs)},
     }
     return Entity(
         kind=Kind.A2A_AGENT,

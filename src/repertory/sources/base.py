@@ -24,6 +24,13 @@ class Problem:
         return self.file if self.line is None else f"{self.file}:{self.line}"
 
 
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """An entity that its source has withdrawn. Only a source that tells what changed needs to say so."""
+
+    id: str
+
+
 class Reader(Protocol):
     """Reads one format.
 

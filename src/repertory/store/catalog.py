@@ -29,6 +29,7 @@ from repertory.store.schema import (
     embeddings,
     entities,
     facts,
+    marks,
     metadata,
     outbox,
     sources,
@@ -99,6 +100,17 @@ class Store:
         with self._writing, self._engine.begin() as connection:
             connection.execute(sources.delete().where(sources.c.name == name))
             connection.execute(insert(sources).values(name=name, location=location, scanned=scanned, problems=problems))
+
+    def put_mark(self, source: str, mark: str) -> None:
+        """Remember what to come back to a source with."""
+        with self._writing, self._engine.begin() as connection:
+            connection.execute(marks.delete().where(marks.c.source == source))
+            connection.execute(insert(marks).values(source=source, mark=mark))
+
+    def mark(self, source: str) -> str | None:
+        """What to come back to a source with."""
+        with self._engine.connect() as connection:
+            return connection.execute(select(marks.c.mark).where(marks.c.source == source)).scalar()
 
     # The whole catalog
 

@@ -28,6 +28,13 @@ sources = Table(
     Column("problems", Integer, nullable=False, default=0),
 )
 
+marks = Table(  # what a source left us with, to come back with: a time, an ETag
+    "marks",
+    metadata,
+    Column("source", String, primary_key=True),
+    Column("mark", Text, nullable=False),
+)
+
 entities = Table(
     "entities",
     metadata,

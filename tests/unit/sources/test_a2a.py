@@ -7,34 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.sources.cards import CARD
 
 from repertory.errors import SourceError
 from repertory.model import Entity, Kind
 from repertory.sources import Problem, read_path
 from repertory.sources.a2a import slug
-
-CARD: dict[str, Any] = {
-    "name": "Route Planner (EU)",
-    "description": "Plans delivery routes.",
-    "version": "2.1.0",
-    "provider": {"organization": "Harbor", "url": "https://harbor.example"},
-    "supportedInterfaces": [
-        {"url": "https://a.example/v1", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"},
-        {"url": "https://b.example/v1", "protocolBinding": "GRPC", "protocolVersion": "1.0"},
-    ],
-    "capabilities": {"streaming": True, "pushNotifications": False},
-    "defaultInputModes": ["text/plain"],
-    "skills": [
-        {
-            "id": "skill-7f3a",
-            "name": "Plan a route",
-            "description": "Finds the fastest order of stops.",
-            "tags": ["routing", "Delivery"],
-            "examples": ["Plan a tour through Lyon, then Turin"],
-        },
-        {"id": "skill-99", "name": "Estimate", "description": "Estimates arrival.", "tags": ["delivery", "eta"]},
-    ],
-}
 
 
 def read(file: Path, card: object) -> tuple[list[Entity], list[Problem]]:
@@ -54,6 +32,8 @@ def test_a_card_gives_one_agent(tmp_path: Path) -> None:
         "provider": {"organization": "Harbor", "url": "https://harbor.example"},
         "url": "https://a.example/v1",
         "capabilities": {"streaming": True, "pushNotifications": False},
+        "interfaces": CARD["supportedInterfaces"],
+        "input_modes": ["text/plain"],
         "skills": [
             {
                 "name": "Plan a route",

@@ -52,7 +52,7 @@ def test_what_no_reader_knows_is_ignored_in_a_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["a.py", "data.json", "list.yaml", "no-suffix"])
 def test_what_no_reader_knows_is_an_error_when_named(tmp_path: Path, name: str) -> None:
     write(tmp_path, name, "[1, 2]")
-    with pytest.raises(SourceError, match=r"not a tool file, agent card, SKILL.md or Markdown: .*Give a"):
+    with pytest.raises(SourceError, match=r"not a tool file, agent card, server.json, SKILL.md or Markdown: .*Give a"):
         read_path(tmp_path / name, "n")
 
 
