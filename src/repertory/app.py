@@ -24,6 +24,7 @@ from repertory.graph.derive import PAIRS, is_node
 from repertory.graph.draw import MAX_EDGES, Drawing, Format, draw
 from repertory.indexes.edge import EdgeIndex
 from repertory.indexes.sync import Sync
+from repertory.ingest import indexfile
 from repertory.ingest.embed import embed_concepts, embed_pending, pending_concepts
 from repertory.ingest.run import IngestReport, Progress, fetch, ingest, ingest_feed, ingest_path
 from repertory.model import Edge, Entity, Filter, Kind, Principal, SearchRequest, SearchResponse
@@ -194,7 +195,14 @@ class Repertory:
         report = await self._write(ingest, source, f"python:{source}", entities, self._store, self._sync)
         return await self._embedded(report, progress)
 
+    async def export(self) -> dict[str, Any]:
+        """Every tool with its text and vector, as one JSON value (C06)."""
+        model, dimensions = (self._embedder.model, self._embedder.dimensions) if self._embedder else (None, 0)
+        return await offload(indexfile.export, self._store, model, dimensions)
+
     async def _embedded(self, report: IngestReport, progress: Progress) -> IngestReport:
+        if self._embedder is not None:
+            await self._write(self._keep_given, report.source, self._embedder.model, self._embedder.dimensions)
         report.embedded, report.excuse = await self._embed(progress)
         report.waiting = await self.waiting()
         report.revision = self._sync.snapshot.revision
@@ -219,6 +227,11 @@ class Repertory:
         if done:
             await self._write(self._sync.settle)
         return done, excuse
+
+    def _keep_given(self, source: str, model: str, dimensions: int) -> None:
+        """C06: vectors that came with a file need not be made."""
+        for vectors in indexfile.given(self._store, source, model, dimensions):
+            self._keep_vectors(model, vectors)
 
     def _keep_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
         self._store.add_embeddings(model, vectors)

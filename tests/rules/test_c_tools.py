@@ -15,7 +15,7 @@ from repertory.app import Repertory
 from repertory.errors import InvalidPattern, VectorsUnavailable
 from repertory.indexes.encode import K1, B
 from repertory.ingest.project import project
-from repertory.model import Filter, Fusion, Kind, SearchRequest, Strategy
+from repertory.model import Filter, Fusion, Kind, SearchRequest, Status, Strategy
 
 
 async def test_C01_regex(rep: Repertory) -> None:
@@ -117,6 +117,57 @@ async def test_C06_the_index_file_is_imported(rep: Repertory, tmp_path: Path) ->
     assert entity.details["index"]["embedding"] == [0.6, 0.8]
     assert entity.details["index"]["file"]["embeddingProvider"] == "x"
     assert ids(await ask(rep, "read a file")) == ["tool:disk/read_file"]
+
+
+async def test_C06_what_is_exported_comes_in_again_as_it_was(rep: Repertory, tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"path": {"type": "string", "description": "Which file"}}}
+    about = {"title": "Read", "input_schema": schema, "output_schema": {"type": "string"}, "annotations": {"readOnlyHint": True}}
+    more = {"tags": ("disk",), "metadata": {"team": "ops"}, "status": Status.BETA, "audience": frozenset({"a", "b"})}
+    tools = [
+        tool("disk/read_file", "Reads a file", details=about, **more),
+        tool("disk/nothing", enabled=False),
+        tool("net/get", "Gets «it»"),
+    ]
+    await rep.put("tools", [*tools, server("disk"), note("Manual", "Not a tool")])
+    first = await rep.export()
+    assert list(first) == ["version", "createdAt", "embeddingProvider", "embeddingDimensions", "tools"]
+    assert [list(entry) for entry in first["tools"]] == [["tool", "searchableText", "tokens", "embedding", "serverName"]] * 3
+    assert first["tools"][0]["tool"]["inputSchema"] == schema
+    assert {len(entry["embedding"]) for entry in first["tools"]} == {first["embeddingDimensions"]}
+    file = tmp_path / "export.json"
+    file.write_text(json.dumps(first))
+    async with repertory.open(tmp_path / "other") as other:
+        report = await other.add(file)
+        assert (report.added, report.problems) == (3, [])
+        assert report.embedded == 0, "the vectors of the file are those of this model"
+        assert report.waiting == 0
+        assert await other.export() == first
+        for wanted in tools:
+            found = (await other.show(wanted.id)).as_json()
+            for ours in ("index", "server"):
+                found["details"].pop(ours)
+            kept = {"id", "name", "description", "tags", "metadata", "status", "enabled", "audience"}
+            assert {key: found[key] for key in kept} == {key: wanted.as_json()[key] for key in kept}
+            assert found["details"] == {key: value for key, value in wanted.details.items() if key != "server"}
+        found_by_meaning = await ask(other, "fetch something from the web", strategy=Strategy.EMBEDDING, include_disabled=True)
+        assert ids(found_by_meaning)[0] == "tool:net/get"
+
+
+async def test_C06_vectors_of_another_model_are_kept_for_the_export_and_made_anew_for_the_search(rep: Repertory, tmp_path: Path) -> None:
+    def entry(name: str, embedding: list[float]) -> dict[str, object]:
+        return {"tool": {"name": name, "x-own": [1]}, "searchableText": name, "tokens": [name], "embedding": embedding, "serverName": "s"}
+
+    content = {"version": "2", "createdAt": "then", "embeddingProvider": "x", "embeddingDimensions": 2, "note": "ours"}
+    content |= {"tools": [entry("one", [0.6, 0.8]), entry("two", [])]}
+    (tmp_path / "index.json").write_text(json.dumps(content))
+    report = await rep.add(tmp_path / "index.json")
+    assert (report.embedded, report.waiting) == (2, 0)
+    assert await rep.export() == content
+    await rep.put("more", [tool("s/three", "Third")])
+    mixed = await rep.export()
+    assert mixed["embeddingProvider"] == rep.status()["model"]
+    assert {len(entry["embedding"]) for entry in mixed["tools"]} == {mixed["embeddingDimensions"]}
+    assert mixed["tools"][0]["tool"] == {"name": "one", "x-own": [1]}
 
 
 async def test_C09_an_exact_name_is_first(rep: Repertory) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from collections.abc import Coroutine
 from pathlib import Path
@@ -15,7 +16,7 @@ from repertory import settings as settings_module
 from repertory.cli import measuring
 from repertory.cli.exits import exit_code
 from repertory.cli.terminal import JsonOption, err, out, print_json, progress_bar, read_settings, start_logging
-from repertory.errors import RepertoryError
+from repertory.errors import InvalidRequest, RepertoryError
 from repertory.graph.draw import Format
 from repertory.model import Fusion, Kind, Preset, Strategy
 from repertory.model.request import DEFAULT_LIMIT, MAX_LIMIT
@@ -93,6 +94,28 @@ def add(
         err.print(
             f"[yellow]note:[/] {report['waiting']} texts wait for the embedding model; until then words alone find them.", report["excuse"]
         )
+
+
+@app.command()
+def export(
+    file: Annotated[Path, typer.Option("--json", metavar="FILE", help="Where to write the tools, with their texts and vectors, as JSON.")],
+    catalog: CatalogOption = None,
+) -> None:
+    """Write the catalog's tools into one file, which `repertory add` reads again."""
+    from repertory.cli.session import session
+
+    async def work() -> dict[str, Any]:
+        async with session(read_settings(catalog=catalog)) as asked:
+            return await asked.export()
+
+    answer = asyncio.run(work())  # as it is: what goes in again must be what came out
+    unfinished = file.with_name(f"{file.name}.part")
+    try:
+        unfinished.write_text(json.dumps(answer, ensure_ascii=False), encoding="utf-8")
+        unfinished.replace(file)
+    except OSError as error:
+        raise InvalidRequest(f"{file} cannot be written: {error.strerror}.") from error
+    err.print(f"{len(answer['tools'])} tools written to", str(file), markup=False, highlight=False, soft_wrap=True)
 
 
 @app.command()

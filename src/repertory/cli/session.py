@@ -39,6 +39,7 @@ class Session(Protocol):
     async def categories(self, query: str) -> Answer: ...
     async def graph(self, reference: str | None, format: Format, nodes: bool) -> Answer: ...
     async def add(self, where: str, progress: Progress) -> Answer: ...
+    async def export(self) -> Answer: ...
     async def status(self) -> Answer: ...
     async def rebuild(self) -> None: ...
 
@@ -103,6 +104,9 @@ class Local:
     async def add(self, where: str, progress: Progress) -> Answer:
         return asdict(await self._rep.add(where, progress))
 
+    async def export(self) -> Answer:
+        return dict(await self._rep.export())
+
     async def status(self) -> Answer:
         return {
             **self._rep.status(),
@@ -153,6 +157,9 @@ class Remote:
                     raise _error(message["problem"])
                 progress(message["stage"], message["done"], message["total"])
         raise RepertoryError(f"The process that serves the catalog ended before it was done. {LOST}")
+
+    async def export(self) -> Answer:
+        return await self._ask("GET", "/api/export", timeout=None)
 
     async def status(self) -> Answer:
         health, sources, check = await asyncio.gather(

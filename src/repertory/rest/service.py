@@ -137,6 +137,11 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
         await rep.rebuild()
         return {}
 
+    @service.get("/api/export", include_in_schema=False)
+    async def export(authorization: Annotated[str | None, Header()] = None) -> JSONResponse:
+        _require_owner(authorization)
+        return JSONResponse(await rep.export())
+
     @service.post("/api/add", include_in_schema=False)
     async def add(body: AddBody, authorization: Annotated[str | None, Header()] = None) -> StreamingResponse:
         """Progress as JSON lines, the report or the problem last."""

@@ -332,6 +332,19 @@ class Store:
         with self._engine.connect() as connection:
             return [(row.number, row.digest, row.text) for row in connection.execute(wanted)]
 
+    def pending_of(self, source: str, model: str) -> Iterator[tuple[str, Entity]]:
+        """What a source brought from an index file (C06) and has no vector under this model yet: the digest of its text, and the entity."""
+        wanted = (
+            select(documents.c.digest, entities.c.data)
+            .join(entities, entities.c.id == documents.c.entity_id)
+            .outerjoin(embeddings, (embeddings.c.digest == documents.c.digest) & (embeddings.c.model == model))
+            .where(entities.c.source == source, embeddings.c.digest.is_(None), entities.c.data.contains('"embeddingProvider"'))
+        )
+        with self._engine.connect() as connection:
+            rows = connection.execute(wanted).all()
+        for digest, data in rows:
+            yield digest, Entity.from_json(json.loads(data))
+
     def count_pending(self, model: str) -> int:
         """How many texts have no vector under this model."""
         wanted = (
