@@ -26,7 +26,7 @@ from repertory.indexes.edge import EdgeIndex
 from repertory.indexes.sync import Sync
 from repertory.ingest import indexfile
 from repertory.ingest.embed import embed_concepts, embed_pending, pending_concepts
-from repertory.ingest.run import IngestReport, Progress, fetch, ingest, ingest_feed, ingest_path
+from repertory.ingest.run import IngestReport, Progress, fetch, ingest, ingest_feed, ingest_history, ingest_path
 from repertory.model import Edge, Entity, Filter, Kind, Principal, SearchRequest, SearchResponse
 from repertory.model.request import MAX_LIMIT
 from repertory.offload import offload
@@ -181,9 +181,16 @@ class Repertory:
         """What kind of query this is, and how one would search for it (D09)."""
         return classify(query, understand(query, self._sync.snapshot.short_names).anchors)
 
-    async def add(self, where: Path | str, progress: Progress = lambda *_: None) -> IngestReport:
-        """Read a file, a folder, or what is at an http(s) address into the catalog, and embed what is new."""
-        if is_address(where):
+    async def add(self, where: Path | str, progress: Progress = lambda *_: None, *, commits: int | None = None) -> IngestReport:
+        """Read a file, a folder, or what is at an http(s) address into the catalog, and embed what is new.
+
+        With `commits`, read so many of the newest commits of the git repository that is there instead.
+        """
+        if commits is not None:
+            if is_address(where) or commits < 1:
+                raise InvalidRequest("A git history is read from a folder on this machine, and at least one commit of it.")
+            report = await self._write(ingest_history, Path(where), commits, self._store, self._sync)
+        elif is_address(where):
             feed = await offload(fetch, str(where), self._store, progress)  # others may write while we wait for the network
             report = await self._write(ingest_feed, feed, self._store, self._sync)
         else:

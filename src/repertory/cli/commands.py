@@ -30,6 +30,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+COMMITS = 1_000  # as many as `sources/history` takes; named here, because its engines load only where they are needed
+
 CatalogOption = Annotated[Path | None, typer.Option("--catalog", "-c", help="The catalog directory.", show_default=False)]
 
 
@@ -70,6 +72,8 @@ def add(
         str,
         typer.Argument(help="A tool file, agent card, server.json, SKILL.md, Markdown file, a folder of them, or an http(s) address."),
     ],
+    git: Annotated[bool, typer.Option("--git", help="Read the commits of the git repository there, instead of its files.")] = False,
+    commits: Annotated[int, typer.Option("--commits", min=1, help="With --git: how many, the newest first.")] = COMMITS,
     catalog: CatalogOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -83,7 +87,7 @@ def add(
     async def work() -> dict[str, Any]:
         async with session(read_settings(catalog=catalog)) as asked:
             with progress_bar() as progress:
-                return await asked.add(absolute, progress)
+                return await asked.add(absolute, progress, commits if git else None)
 
     report = _run(work())
     if as_json:

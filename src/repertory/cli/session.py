@@ -38,7 +38,7 @@ class Session(Protocol):
     async def classify(self, query: str) -> Answer: ...
     async def categories(self, query: str) -> Answer: ...
     async def graph(self, reference: str | None, format: Format, nodes: bool) -> Answer: ...
-    async def add(self, where: str, progress: Progress) -> Answer: ...
+    async def add(self, where: str, progress: Progress, commits: int | None = None) -> Answer: ...
     async def export(self) -> Answer: ...
     async def status(self) -> Answer: ...
     async def rebuild(self) -> None: ...
@@ -101,8 +101,8 @@ class Local:
     async def graph(self, reference: str | None, format: Format, nodes: bool) -> Answer:
         return dict((await self._rep.graph(reference, format, nodes=nodes)).as_json())
 
-    async def add(self, where: str, progress: Progress) -> Answer:
-        return asdict(await self._rep.add(where, progress))
+    async def add(self, where: str, progress: Progress, commits: int | None = None) -> Answer:
+        return asdict(await self._rep.add(where, progress, commits=commits))
 
     async def export(self) -> Answer:
         return dict(await self._rep.export())
@@ -144,8 +144,9 @@ class Remote:
         asked = {"entry": reference} if reference else {}
         return await self._ask("GET", "/api/graph", params={**asked, "format": format.value, "nodes": nodes})
 
-    async def add(self, where: str, progress: Progress) -> Answer:
-        async with self._client.stream("POST", "/api/add", json={"path": where}, timeout=None) as response:
+    async def add(self, where: str, progress: Progress, commits: int | None = None) -> Answer:
+        body = {"path": where, "commits": commits}
+        async with self._client.stream("POST", "/api/add", json=body, timeout=None) as response:
             if response.status_code != 200:
                 await response.aread()
                 raise _error(response.json())

@@ -20,8 +20,9 @@ from repertory.indexes import encode
 from repertory.indexes.sync import Sync
 from repertory.ingest.project import VERSION, project
 from repertory.model import Document, Entity, content_digest
-from repertory.sources import folder
+from repertory.sources import folder, history
 from repertory.sources.base import Gone, Problem
+from repertory.sources.content import storable
 from repertory.sources.feed import Feed, read_feed
 from repertory.sources.web import Web
 from repertory.store import Changes, NewDocument, Store
@@ -55,6 +56,14 @@ def ingest_path(path: Path, store: Store, sync: Sync, progress: Progress) -> Ing
     name = _source_name(str(location), location.stem if location.is_file() else location.name or "root", store)
     items = folder.read_path(location, name, lambda done, total: progress("Reading", done, total))
     return ingest(name, str(location), items if store.digests(name) else _something(items, str(location)), store, sync)
+
+
+def ingest_history(path: Path, commits: int, store: Store, sync: Sync) -> IngestReport:
+    """Read the newest commits of a git repository into the catalog; older ones leave it."""
+    top = history.top_of(path.expanduser().resolve())
+    location = f"git:{storable(str(top))}"  # the same folder may be a source of files, too
+    name = _source_name(location, f"{storable(top.name.removesuffix('.git') or 'root')}@git", store)
+    return ingest(name, location, history.read_history(top, commits), store, sync)
 
 
 def fetch(address: str, store: Store, progress: Progress) -> Feed:

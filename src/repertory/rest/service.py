@@ -146,7 +146,7 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
     async def add(body: AddBody, authorization: Annotated[str | None, Header()] = None) -> StreamingResponse:
         """Progress as JSON lines, the report or the problem last."""
         _require_owner(authorization)
-        return StreamingResponse(_adding(rep, body.path, adding), media_type="application/x-ndjson")
+        return StreamingResponse(_adding(rep, body, adding), media_type="application/x-ndjson")
 
     def _shown(entity: Entity, authorization: str | None) -> dict[str, Any]:
         """An entry without what only its owner should know: who else may see it, where its file is, what it links to unseen."""
@@ -166,7 +166,7 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
     return service
 
 
-async def _adding(rep: Repertory, where: str, adding: set[asyncio.Task[None]]) -> AsyncIterator[str]:
+async def _adding(rep: Repertory, body: AddBody, adding: set[asyncio.Task[None]]) -> AsyncIterator[str]:
     lines: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
     loop = asyncio.get_running_loop()
 
@@ -175,7 +175,7 @@ async def _adding(rep: Repertory, where: str, adding: set[asyncio.Task[None]]) -
 
     async def work() -> None:
         try:
-            lines.put_nowait({"report": asdict(await rep.add(where, progress))})
+            lines.put_nowait({"report": asdict(await rep.add(body.path, progress, commits=body.commits))})
         except RepertoryError as error:
             lines.put_nowait({"problem": {"code": error.code, "message": str(error)}})
         finally:
