@@ -85,6 +85,34 @@ def test_A02_embedded_texts() -> None:
     assert not [never for never in ("secret/path", "x9", "string", "Do this") if never in everything]
 
 
+async def test_A02_virtual_servers(rep: Repertory, tmp_path: Path) -> None:
+    file = tmp_path / "harbor.yaml"
+    file.write_text(
+        """
+        virtual_server:
+          name: harbor-desk
+          description: What the desk needs
+          tags: [harbor]
+          tools:
+            - {from: backend-7/list_events, alias: upcoming_arrivals, description: Ships that are due, scopes: [calendar.read]}
+            - {from: backend-8/send_mail}
+        """
+    )
+    report = await rep.add(file)
+    assert (report.added, report.problems) == (1, [])
+    entity = await rep.show("virtual:harbor-desk")
+    (document,) = project(entity)
+    assert document.text == "harbor-desk\nWhat the desk needs\nTags: harbor\nupcoming_arrivals: Ships that are due\nsend_mail:"
+    everything = document.text + " ".join(document.fields.values())
+    assert not [never for never in ("backend", "list_events", "calendar.read") if never in everything]
+    assert entity.links == (Link("tool:backend-7/list_events", "composes"), Link("tool:backend-8/send_mail", "composes"))
+    response = await ask(rep, "upcoming arrivals")
+    assert ids(response) == ["virtual:harbor-desk"]
+    assert response.results[0].matching_tools[0].name == "upcoming_arrivals"
+    by_alias = Entity(Kind.VIRTUAL_SERVER, "v", "v", details={"tools": [{"name": "list_events", "alias": "arrivals", "scopes": ["x.y"]}]})
+    assert project(by_alias)[0].text == "v\narrivals:"
+
+
 def test_A03_flatten() -> None:
     assert flatten({"source": "agentcore-sync", "region": "us-east-1"}) == "source agentcore-sync region us-east-1"
     assert flatten({"a": [1, {"b": {"c": None, "d": True}}], "e": ""}) == "a 1 b c d True e"

@@ -13,7 +13,7 @@ from repertory.model import Bucket, Document, Entity, Field, Kind
 from repertory.text.flatten import flatten
 from repertory.text.tokens import spaced
 
-VERSION = 2  # raise it when the same entity gives other documents or edges: every entry is then read in anew
+VERSION = 3  # raise it when the same entity gives other documents or edges: every entry is then read in anew
 
 
 def project(entity: Entity) -> list[Document]:
@@ -110,10 +110,11 @@ def _tagged(label: str, values: Iterable[str]) -> str:
 
 
 def _offers(offers: Iterable[Mapping[str, Any]]) -> str:
-    """One line per tool or skill: the keyword lane counts lines (A04)."""
-    return "\n".join(
-        " ".join(f"{offer.get('name', '')}: {offer.get('description', '')}".split()) for offer in offers if isinstance(offer, Mapping)
-    )
+    """One line per tool or skill, under the name by which it is offered: the keyword lane counts lines (A04)."""
+    named = [
+        (offer.get("alias") or offer.get("name", ""), offer.get("description") or "") for offer in offers if isinstance(offer, Mapping)
+    ]
+    return "\n".join(" ".join(f"{name}: {description}".split()) for name, description in named)
 
 
 def _parameters(schema: Mapping[str, Any]) -> str:

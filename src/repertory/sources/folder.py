@@ -15,6 +15,7 @@ from repertory.sources.markdown import MarkdownReader
 from repertory.sources.registry import RegistryReader
 from repertory.sources.skills import SkillReader
 from repertory.sources.toolfile import ToolFileReader
+from repertory.sources.virtual import VirtualServerReader
 
 _SUFFIXES = pages.SUFFIXES | values.SUFFIXES
 
@@ -43,7 +44,7 @@ def readers(listed: Sequence[Path] | None = None) -> tuple[Reader, ...]:
 
     `listed` are the files that links can lead to; without it the first link of a file has its root walked.
     """
-    return (SkillReader(), MarkdownReader(listed), AgentCardReader(), RegistryReader(), ToolFileReader())
+    return (SkillReader(), MarkdownReader(listed), AgentCardReader(), RegistryReader(), VirtualServerReader(), ToolFileReader())
 
 
 def read_path(path: Path, namespace: str, progress: Progress | None = None) -> Iterator[Entity | Problem]:
@@ -102,8 +103,8 @@ def _require_reader(file: Path) -> None:
         except Unreadable as error:  # the better answer to a slip of the pen
             raise SourceError(f"{error.problem(file).where}: {error}") from error
     raise SourceError(
-        f"not a tool file, agent card, server.json, SKILL.md or Markdown: {storable(str(file))}. Give a .json or .yaml file of tools or "
-        "of an agent, a SKILL.md, a .md or .txt file, or a folder that holds some of these"
+        f"not a tool file, agent card, server.json, SKILL.md or Markdown: {storable(str(file))}. Give a .json or .yaml file of tools, "
+        "of servers or of an agent, a SKILL.md, a .md or .txt file, or a folder that holds some of these"
     )
 
 
