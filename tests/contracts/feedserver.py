@@ -40,7 +40,9 @@ class Feeds(BaseHTTPRequestHandler):
             asked.append({"place": place, "path": rest, "etag": self.headers["If-None-Match"], **parameters})
             times = sum(one["place"] == place and one["path"] == rest for one in asked)
         behaviour = place.partition("~")[0]
-        if behaviour == "elsewhere":
+        if behaviour == "drops" and times == 2:
+            self.close_connection = True  # without a word
+        elif behaviour == "elsewhere":
             self.answer(302, {}, Location=f"/{told[place]}/{rest}?{parts.query}")
         elif behaviour == "otherscheme":
             self.answer(302, {}, Location="ftp://127.0.0.1/x")

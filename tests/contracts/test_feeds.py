@@ -157,8 +157,9 @@ async def test_a_full_run_that_fails_removes_nothing(words: Repertory, elsewhere
     assert [source.problems for source in await words.sources()] == [1]
 
 
-async def test_a_passing_fault_is_tried_once_more(words: Repertory, elsewhere: Elsewhere) -> None:
-    place = elsewhere.place("recovers", crowd(150))
+@pytest.mark.parametrize("behaviour", ["recovers", "drops"])
+async def test_a_passing_fault_is_tried_once_more(words: Repertory, elsewhere: Elsewhere, behaviour: str) -> None:
+    place = elsewhere.place(behaviour, crowd(150))
     report = await words.add(f"{elsewhere.base}/{place}/v0.1/servers")
     assert (report.added, report.problems) == (150, [])
 

@@ -7,6 +7,7 @@ vectors of the model in use are taken from the file instead of being made anew.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,12 +29,13 @@ _AROUND = frozenset({"server", "index"})  # in a tool's details, but not of the 
 
 def export(store: Store, model: str | None, dimensions: int) -> dict[str, Any]:
     """Every tool of the catalog, with its vector under this model. Where all came from one file, the file as it was."""
-    tools, _ = store.list_entities(access.everything_for(Principal()), limit=EVERYTHING)
-    tools = [entity for entity in tools if entity.kind is Kind.TOOL]
+    every = replace(access.everything_for(Principal()), kinds=frozenset({Kind.TOOL}))
+    tools, _ = store.list_entities(every, limit=EVERYTHING)
     header = _one_header(tools)
     if header is not None:
         return {**header, "tools": [_kept(entity.details["index"]) for entity in tools]}
-    found = {record.document.entity_id: record for record in store.documents(model or "")}
+    records = store.documents(model or "")
+    found = {record.document.entity_id: record for record in records if record.document.bucket.kind is Kind.TOOL}
     entries = [_entry(entity, found[entity.id].document.text, found[entity.id].vector) for entity in tools]
     return {
         "version": VERSION,

@@ -85,12 +85,15 @@ def _document(location: str, mark: str, web: Web, progress: Progress) -> Feed:
     if page.unchanged:
         return Feed(location, complete=False, mark=mark)
     parsed = _parsed(page)
+    items: list[Entity | Problem | Gone] = []
     if a2a.is_card(parsed.value):
-        return Feed(location, [*a2a.agent(parsed, location, location)], mark=page.etag)
-    found = registry.records(parsed.value)
-    if found is None:
+        items += a2a.agent(parsed, location, location)
+    elif (found := registry.records(parsed.value)) is not None:
+        items += registry.servers(found, location, lambda _: location)
+    else:
         raise Unanswered(f"{location} is neither an agent card nor a server.json.", 404)
-    return Feed(location, [*registry.servers(found, location, lambda _: location)], mark=page.etag)
+    faulty = any(isinstance(item, Problem) for item in items)  # then the next run says so again
+    return Feed(location, items, mark="" if faulty else page.etag)
 
 
 def _registry(location: str, mark: str, web: Web, progress: Progress) -> Feed:

@@ -77,7 +77,8 @@ def _file(added: str, deleted: str, path: str) -> dict[str, Any]:
 def _entity(head: dict[str, str], files: list[dict[str, Any]], top: Path) -> Entity:
     sha = head["sha"]
     subject, _, body = storable(head["message"]).strip().partition("\n")
-    name = subject[: attributes.MAX_NAME].strip() or sha[:12]
+    readable = "".join(character if character.isprintable() else " " for character in subject)
+    name = readable[: attributes.MAX_NAME].strip() or sha[:12]
     shown = files[:MAX_FILES]
     more = [f"and {len(files) - len(shown)} more files"] if len(files) > len(shown) else []
     text = "\n".join([body.strip(), f"{storable(head['author'])}, {head['authored'][:10]}", *map(_summary, shown), *more]).strip()

@@ -88,8 +88,9 @@ class Web:
 
         asked = httpx2.URL(url).copy_merge_params(parameters or {})
         headers = {"If-None-Match": etag} if etag else {}
-        waited = False
-        for _ in range(MAX_REDIRECTS + 2):  # and the second try
+        again = True  # one more try is left
+        for _ in range(MAX_REDIRECTS + 2):
+            wait = 0.0
             try:
                 with self._client.stream("GET", asked, headers=headers) as response:
                     if response.status_code == 304:
@@ -100,13 +101,17 @@ class Web:
                         asked = self._redirected(response, url)
                         continue
                     status, wait = response.status_code, retry_after(response.headers.get("retry-after"))
+                    if not again or not (status == 429 or status >= 500) or wait > RETRY_WAIT_MAX:
+                        hint = "Try later." if status == 429 or status >= 500 else "Check the address."
+                        raise Unanswered(f"{url} answered HTTP {status}. {hint}", status)
             except httpx2.TimeoutException:
                 raise Unanswered(f"{url} did not answer in {self._timeout:g} s. Check that it runs.") from None
             except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-                raise Unanswered(f"{url} could not be read ({type(error).__name__}). Check the address, and that it runs.") from None
-            if waited or not (status == 429 or status >= 500) or wait > RETRY_WAIT_MAX:
-                raise Unanswered(f"{url} answered HTTP {status}. {'Try later.' if status >= 429 else 'Check the address.'}", status)
-            waited = True
+                if not again or not isinstance(
+                    error, httpx2.RemoteProtocolError | httpx2.ReadError
+                ):  # it closed a connection that was idle
+                    raise Unanswered(f"{url} could not be read ({type(error).__name__}). Check the address, and that it runs.") from None
+            again = False
             time.sleep(wait)
         raise Unanswered(f"{url} leads from one address to the next. Give the last of them.")
 

@@ -85,11 +85,11 @@ def test_hostile_names_and_messages_do_not_confuse_it(repository: Repository) ->
         repository.write(f"d/{name}", "x\n")
     with (repository.folder / "binary").open("wb") as file:
         file.write(bytes(range(256)))
-    sha = repository.commit(f"Subject\n\n1\t2\tfake\n{'0' * 40}\n\x01\x1b[31m")
+    sha = repository.commit(f"Sub\x1bject\n\n1\t2\tfake\n{'0' * 40}\n\x01\x1b[31m")
     repository.commit("")
     empty, commit = read_history(repository.folder)
     assert {file["path"] for file in commit.details["commit"]["files"]} == {*(f"d/{name}" for name in odd), "binary"}
-    assert commit.details["commit"]["sha"] == sha
+    assert (commit.name, commit.details["commit"]["sha"]) == ("Sub ject", sha)
     assert commit.tags == ("d",)
     assert empty.name == empty.details["commit"]["sha"][:12]
 
@@ -136,11 +136,33 @@ def test_what_has_no_history_says_so(tmp_path: Path, repository: Repository) -> 
         read_history(repository.folder)  # no commit yet
 
 
-def test_too_much_and_too_slow_end(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_much_and_too_slow_end(repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repository.commit("A long message " * 20)
     monkeypatch.setattr(history, "MAX_OUTPUT", 100)
     with pytest.raises(SourceError, match="Read fewer commits"):
         read_history(repository.folder)
+    slow = tmp_path / "bin" / "git"
+    slow.parent.mkdir()
+    slow.write_text("#!/bin/sh\nexec sleep 20\n")
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
+    monkeypatch.setattr(history, "TIMEOUT", 0.3)
+    with pytest.raises(SourceError, match=r"took more than 0\.3 s"):
+        read_history(repository.folder)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SourceError, match="not installed"):
+        read_history(repository.folder)
+
+
+def test_a_merge_is_a_commit_without_files_of_its_own(repository: Repository) -> None:
+    repository.commit("First", a="1")
+    repository.git("checkout", "-q", "-b", "side")
+    repository.commit("Side", b="2")
+    repository.git("checkout", "-q", "main")
+    repository.commit("Main", c="3")
+    repository.git("merge", "-q", "--no-ff", "-m", "Join", "side")
+    commits = {commit.name: commit.details["commit"]["changed"] for commit in read_history(repository.folder)}
+    assert commits == {"Join": 0, "Main": 1, "Side": 1, "First": 1}
 
 
 async def test_commits_are_found_and_a_second_run_brings_only_the_new_ones(words: Repertory, repository: Repository) -> None:
