@@ -261,6 +261,7 @@ def test_help_names_every_command_within_a_second() -> None:
     assert ran.code == 0
     assert set(re.findall(r"^│ (\w+) ", ran.out, re.MULTILINE)) == {
         "add",
+        "export",
         "search",
         "list",
         "show",
