@@ -11,6 +11,9 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
+
+NODE_MODULES = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "repertory-tests"  # what npm brings
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +35,54 @@ class Need:
         return f"{self.program} is missing ({self.purpose}); install the Debian package {self.package}, or run `make test` as root"
 
 
+@dataclass(frozen=True, slots=True)
+class NodeNeed:
+    """A program that npm brings. Without npm nothing is fetched."""
+
+    program: str
+    package: str
+    purpose: str
+
+    @property
+    def found(self) -> str | None:
+        """Where it is, if it is there and can run."""
+        return shutil.which(self.program, path=str(NODE_MODULES / "node_modules" / ".bin")) if shutil.which("node") else None
+
+    @property
+    def missing(self) -> str:
+        """Why a test cannot run."""
+        return f"{self.program} is missing ({self.purpose}); install Node with npm and run `make test`, which fetches {self.package}"
+
+
 BROWSER = Need("chromium", "chromium", "the tests of the web page drive a real browser")
 NEEDS = (BROWSER,)
+EVERYTHING = NodeNeed(
+    "mcp-server-everything", "@modelcontextprotocol/server-everything", "the tests of live servers ask the reference server too"
+)
+NODE_NEEDS = (EVERYTHING,)
 
 
 def main() -> None:
+    _system()
+    _node()
+
+
+def _node() -> None:
+    missing = [need for need in NODE_NEEDS if not need.found]
+    npm = shutil.which("npm")
+    if not missing or npm is None:
+        for need in missing:
+            print(f"provision: {need.missing}", file=sys.stderr)
+        return
+    packages = [need.package for need in missing]
+    print(f"provision: fetching into {NODE_MODULES}: {', '.join(packages)}", file=sys.stderr)
+    command = [npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(NODE_MODULES), *packages]
+    NODE_MODULES.mkdir(parents=True, exist_ok=True)
+    if subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode:
+        print("provision: npm install failed; tests that need it will be skipped", file=sys.stderr)
+
+
+def _system() -> None:
     missing = [need for need in NEEDS if not need.found]
     if not missing:
         return

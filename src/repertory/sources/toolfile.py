@@ -5,7 +5,7 @@ A file becomes a server entity, if it describes one, and an entity for each tool
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from repertory.sources.attributes import Invalid, Visibility
 from repertory.sources.base import Problem
 from repertory.sources.content import Unreadable, glimpse, storable
 from repertory.sources.toolshape import Contents
-from repertory.sources.values import SUFFIXES, Loading, Parsed, Step
+from repertory.sources.values import SUFFIXES, Loading, Step
 
 
 class ToolFileReader:
@@ -52,28 +52,38 @@ class ToolFileReader:
         if contents is None:
             yield Problem(storable(str(file)), "holds no tools; expected {server, tools}, {tools}, an array, or one tool")
             return
-        yield from _File(file, namespace, parsed, contents).entities()
+        yield from Listing(contents, str(file.absolute()), storable(str(file)), namespace, parsed.line).entities()
 
 
-class _File:
-    """One reading of one file."""
+def _nowhere(*_steps: Step) -> int | None:
+    return None
 
-    def __init__(self, file: Path, namespace: str, parsed: Parsed, contents: Contents) -> None:
-        self._file = file
-        self._namespace = namespace
-        self._parsed = parsed
+
+class Listing:
+    """A server and its tools as they were written down, or as a running server told them: both give the same entities.
+
+    `where` is what problems name; `line` finds the line of a value, where there are lines.
+    """
+
+    def __init__(
+        self, contents: Contents, provenance: str, where: str, namespace: str = "", line: Callable[..., int | None] = _nowhere
+    ) -> None:
         self._contents = contents
-        self._provenance = str(file.absolute())
+        self._provenance = provenance
+        self._where = where
+        self._namespace = namespace
+        self._line = line
         self._problems: list[Problem] = []
 
     def entities(self) -> Iterator[Entity | Problem]:
+        """The server, where there is one, its tools, and what was wrong."""
         server = None
         if self._contents.server is not None:
             try:
                 server = self._server(self._contents.server)
             except Invalid as error:
-                line = self._parsed.line("server", error.key)
-                yield Problem(storable(str(self._file)), f"server: {error}; until then its tools stay out too", line)
+                line = self._line("server", error.key)
+                yield Problem(self._where, f"server: {error}; until then its tools stay out too", line)
                 return
         tools = self._tools(server)
         if server is not None:
@@ -92,7 +102,10 @@ class _File:
             description=attributes.text(entry, "description"),
             tags=attributes.tags(entry),
             metadata=attributes.table(entry, "metadata"),
-            details={key: text for key in ("title", "version") if (text := attributes.text(entry, key))},
+            details={
+                **{key: text for key in ("title", "version", "instructions") if (text := attributes.text(entry, key))},
+                **{key: entry[key] for key in ("prompts", "resources") if type(entry.get(key)) is int},
+            },
             provenance=self._provenance,
             **attributes.visibility(entry, Visibility())._asdict(),
         )
@@ -159,8 +172,8 @@ class _File:
     def _report(self, number: int, error: Invalid) -> None:
         at = self._contents.at
         steps: tuple[Step, ...] = (error.key,) if at is None else (*at, number, error.key)
-        line = self._parsed.line(*steps)
-        self._problems.append(Problem(storable(str(self._file)), f"{self._position(number)}: {error}", line))
+        line = self._line(*steps)
+        self._problems.append(Problem(self._where, f"{self._position(number)}: {error}", line))
 
 
 def _with_tools(server: Entity, tools: Sequence[Entity]) -> Entity:

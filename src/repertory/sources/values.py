@@ -98,7 +98,7 @@ def load(file: Path) -> Parsed:
 def parse_json(text: str) -> Parsed:
     """The value of a JSON text."""
     try:
-        return Parsed(_plain(json.loads(text)), text)
+        return Parsed(plain(json.loads(text)), text)
     except json.JSONDecodeError as error:
         raise Unreadable(f"is not valid JSON: {error.msg}, column {error.colno}", error.lineno) from error
     except ValueError as error:  # an integer beyond the interpreter's limit of digits
@@ -111,7 +111,7 @@ def parse_yaml(text: str, first_line: int = 1) -> Parsed:
     """The value of a YAML text that starts on this line of its file."""
     try:
         _measure(text, first_line)
-        return Parsed(_plain(yaml.load(text, Loader=_Loader)), text, first_line)  # noqa: S506  a safe loader, made narrower
+        return Parsed(plain(yaml.load(text, Loader=_Loader)), text, first_line)  # noqa: S506  a safe loader, made narrower
     except yaml.MarkedYAMLError as error:
         raise _bad_yaml(error, first_line) from error
     except yaml.YAMLError as error:
@@ -203,7 +203,8 @@ def _too_deep(line: int | None = None) -> Unreadable:
     return Unreadable(f"is nested deeper than {MAX_DEPTH} levels, the most that is read; flatten it", line)
 
 
-def _plain(value: Any, depth: int = 0) -> Any:
+def plain(value: Any, depth: int = 0) -> Any:
+    """A value as every store and every JSON can carry it."""
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, float):
@@ -211,9 +212,9 @@ def _plain(value: Any, depth: int = 0) -> Any:
     if isinstance(value, dict | list | tuple | set) and depth > MAX_DEPTH:
         raise _too_deep()
     if isinstance(value, dict):
-        return {storable(str(key)): _plain(item, depth + 1) for key, item in value.items()}
+        return {storable(str(key)): plain(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item, depth + 1) for item in value]
+        return [plain(item, depth + 1) for item in value]
     if isinstance(value, set):
         return sorted(str(item) for item in value)
     return value
