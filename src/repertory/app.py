@@ -26,6 +26,7 @@ from repertory.indexes.edge import EdgeIndex
 from repertory.indexes.sync import Sync
 from repertory.ingest import indexfile
 from repertory.ingest.embed import embed_concepts, embed_pending, pending_concepts
+from repertory.ingest.live import Round, config_at, due, open_config, take_in, together
 from repertory.ingest.run import IngestReport, Progress, fetch, ingest, ingest_feed, ingest_history, ingest_path
 from repertory.model import Edge, Entity, Filter, Kind, Principal, SearchRequest, SearchResponse
 from repertory.model.request import MAX_LIMIT
@@ -42,6 +43,8 @@ from repertory.search.judge import Judge
 from repertory.search.plan import Defaults
 from repertory.search.spelling import Vocabulary
 from repertory.settings import Settings
+from repertory.sources.mcp import Outcome, contact_all
+from repertory.sources.serverspec import ServerSpec
 from repertory.sources.web import is_address
 from repertory.store import SourceRecord, Store
 from repertory.text.classify import Classification, classify
@@ -182,7 +185,7 @@ class Repertory:
         return classify(query, understand(query, self._sync.snapshot.short_names).anchors)
 
     async def add(self, where: Path | str, progress: Progress = lambda *_: None, *, commits: int | None = None) -> IngestReport:
-        """Read a file, a folder, or what is at an http(s) address into the catalog, and embed what is new.
+        """Read a file, a folder, the servers of a config, or what is at an http(s) address into the catalog, and embed what is new.
 
         With `commits`, read so many of the newest commits of the git repository that is there instead.
         """
@@ -193,9 +196,31 @@ class Repertory:
         elif is_address(where):
             feed = await offload(fetch, str(where), self._store, progress)  # others may write while we wait for the network
             report = await self._write(ingest_feed, feed, self._store, self._sync)
+        elif (config := await offload(config_at, Path(where))) is not None:
+            servers = await self._write(open_config, config, self._store, self._sync)
+            report = together(config.name, await self._ask(servers, progress))
         else:
             report = await self._write(ingest_path, Path(where), self._store, self._sync, progress)
         return await self._embedded(report, progress)
+
+    async def refresh(self, progress: Progress = lambda *_: None) -> IngestReport:
+        """Ask every live server again; those that fail keep their entries and are marked broken."""
+        live = [source for source in await self.sources() if source.live]
+        report = together("live servers", await self._ask(await self._write(due, live, self._store, self._sync), progress))
+        return await self._embedded(report, progress)
+
+    async def _ask(self, wanted: Round, progress: Progress) -> list[IngestReport]:
+        """Contact servers; each is written as soon as it has answered, and others write meanwhile."""
+        locations = {asked.spec.name: asked for asked in wanted.asked}
+        reports = list(wanted.reports)
+
+        async def told(spec: ServerSpec, outcome: Outcome) -> None:
+            reports.append(await self._write(take_in, locations[spec.name], outcome, self._store, self._sync))
+            progress("Asking", len(reports) - len(wanted.reports), len(locations))
+
+        progress("Asking", 0, len(locations))
+        await contact_all((asked.spec for asked in wanted.asked), told)
+        return sorted(reports, key=lambda report: report.source)
 
     async def put(self, source: str, entities: Iterable[Entity], progress: Progress = lambda *_: None) -> IngestReport:
         """Make these entities everything that a source of this name brings."""
@@ -266,6 +291,15 @@ class Repertory:
             except Exception:
                 _log.exception("Embedding behind the requests failed; it is tried again")
             await asyncio.sleep(RETRY_EMBEDDING)
+
+    async def keep_refreshing(self) -> None:
+        """Ask live servers again and again: a serving process runs this behind the requests, so that who recovers is found to have."""
+        while self.settings.refresh_minutes:
+            try:
+                await self.refresh()
+            except Exception:
+                _log.exception("Asking live servers failed; it is tried again")
+            await asyncio.sleep(self.settings.refresh_minutes * 60)
 
     async def waiting(self) -> int:
         """How many texts have no vector yet, concepts included where they are wanted (B06)."""

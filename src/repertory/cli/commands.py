@@ -70,14 +70,16 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
 def add(
     where: Annotated[
         str,
-        typer.Argument(help="A tool file, agent card, server.json, SKILL.md, Markdown file, a folder of them, or an http(s) address."),
+        typer.Argument(
+            help="A tool file, agent card, server.json, SKILL.md, Markdown file, a folder of them, a config of MCP servers, or an http(s) address."
+        ),
     ],
     git: Annotated[bool, typer.Option("--git", help="Read the commits of the git repository there, instead of its files.")] = False,
     commits: Annotated[int, typer.Option("--commits", min=1, help="With --git: how many, the newest first.")] = COMMITS,
     catalog: CatalogOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Read a file, a folder or an address into the catalog; run it again to bring in what changed."""
+    """Read a file, a folder, live servers or an address into the catalog; run it again to bring in what changed."""
     from repertory.cli import render
     from repertory.cli.session import session
     from repertory.sources.web import is_address
@@ -247,6 +249,22 @@ def show(
     if as_json:
         return print_json(answer)
     out.print(render.entry(answer))
+
+
+@app.command()
+def sources(catalog: CatalogOption = None, as_json: JsonOption = False) -> None:
+    """Show where the entries come from, and how each source does."""
+    from repertory.cli import render
+    from repertory.cli.session import session
+
+    async def work() -> dict[str, Any]:
+        async with session(read_settings(catalog=catalog)) as asked:
+            return await asked.sources()
+
+    answer = _run(work())
+    if as_json:
+        return print_json(answer)
+    out.print(render.source_list(answer))
 
 
 @app.command()

@@ -95,14 +95,15 @@ def render_findings(findings: Mapping[str, Any]) -> RenderableType:
     ]
     if findings["sources"]:
         sources = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-        for column in ("source", "entries", "problems", "read", "location"):
+        for column in ("source", "state", "entries", "problems", "read", "location"):
             sources.add_column(column, overflow="fold")
         for source in findings["sources"]:
             sources.add_row(
                 Text(source["name"]),
+                source["state"],
                 str(source["entries"]),
                 str(source["problems"]),
-                source["scanned"],
+                source["succeeded"],
                 Text(source["location"]),
             )
         parts += [Text(), sources]

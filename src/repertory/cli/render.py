@@ -28,6 +28,7 @@ COLOURS = {
 INDENT = 6  # under the score
 MATCHING = 5  # tools of a server that are listed
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+STATES = {"ok": "green", "new": "dim", "broken": "red"}
 LABELS = {Kind.MCP_SERVER: "server", Kind.A2A_AGENT: "agent", Kind.VIRTUAL_SERVER: "virtual"}
 
 
@@ -54,6 +55,8 @@ def search_results(answer: Mapping[str, Any], width: int, *, explain: bool) -> R
     for result in answer["results"]:
         name = Text.assemble((result["path"], "bold"), (f"  {result['anchor']}" if result["anchor"] else "", "dim"))
         head = Text.assemble(f"{result['score']:.2f}  " if ranked else " " * INDENT, kind_label(result["kind"]), "  ", name)
+        if result.get("stale"):
+            head.append("  its source is broken", style="yellow")
         head.truncate(width, overflow="ellipsis")
         about = textwrap.shorten(result["excerpt"] or result["description"], max(40, 2 * (width - INDENT) - 10), placeholder=" …")
         rows += [head, Padding(Text(about), (0, 0, 0, INDENT))]
@@ -145,6 +148,24 @@ def entry_list(answer: Mapping[str, Any], offset: int) -> RenderableType:
     return Group(table, Text(f"{offset + 1}-{last} of {answer['total']}", style="dim"))
 
 
+def source_list(answer: Mapping[str, Any]) -> RenderableType:
+    """A table of sources that fits the terminal, and below it why some are broken."""
+    if not answer["sources"]:
+        return Text("Nothing here yet. Add something: repertory add PATH", style="dim")
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", expand=True)
+    table.add_column("source", ratio=2, overflow="fold")
+    table.add_column("state", no_wrap=True)
+    table.add_column("entries", no_wrap=True, justify="right")
+    table.add_column("last success", no_wrap=True)
+    table.add_column("from", ratio=1, no_wrap=True, overflow="ellipsis")
+    for source in answer["sources"]:
+        state = Text(source["state"], style=STATES[source["state"]])
+        when = (source["succeeded"] or "never")[:16].replace("T", " ")
+        table.add_row(Text(source["name"]), state, str(source["entries"]), when, Text(source["location"]))
+    broken = [source for source in answer["sources"] if source["error"]]
+    return Group(table, *(Text.assemble(("broken  ", "red"), f"{source['name']}: {source['error']}") for source in broken))
+
+
 def entry(answer: Mapping[str, Any]) -> RenderableType:
     """One entry, everything that is known of it."""
     facts = Table.grid(padding=(0, 2))
@@ -207,6 +228,8 @@ def _detail(name: str, value: Any) -> list[RenderableType]:
 
 def report(answer: Mapping[str, Any]) -> Text:
     """What an indexing run did, in one line."""
+    if answer["parts"]:
+        return Text("\n").join(report(part) for part in answer["parts"])
     words = [f"{answer[name]} {name}" for name in ("added", "changed", "removed", "unchanged") if answer[name]]
     return Text(f"{answer['source']}: {', '.join(words) or 'nothing added'}.")
 

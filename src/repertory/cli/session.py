@@ -40,6 +40,7 @@ class Session(Protocol):
     async def graph(self, reference: str | None, format: Format, nodes: bool) -> Answer: ...
     async def add(self, where: str, progress: Progress, commits: int | None = None) -> Answer: ...
     async def export(self) -> Answer: ...
+    async def sources(self) -> Answer: ...
     async def status(self) -> Answer: ...
     async def rebuild(self) -> None: ...
 
@@ -107,11 +108,14 @@ class Local:
     async def export(self) -> Answer:
         return dict(await self._rep.export())
 
+    async def sources(self) -> Answer:
+        return {"sources": [asdict(source) for source in await self._rep.sources()]}
+
     async def status(self) -> Answer:
         return {
             **self._rep.status(),
             "waiting": await self._rep.waiting(),
-            "sources": [asdict(source) for source in await self._rep.sources()],
+            **await self.sources(),
             "differences": await self._rep.check(),
         }
 
@@ -162,9 +166,12 @@ class Remote:
     async def export(self) -> Answer:
         return await self._ask("GET", "/api/export", timeout=None)
 
+    async def sources(self) -> Answer:
+        return await self._ask("GET", "/api/sources")
+
     async def status(self) -> Answer:
         health, sources, check = await asyncio.gather(
-            self._ask("GET", "/health"), self._ask("GET", "/api/sources"), self._ask("POST", "/api/check", timeout=None)
+            self._ask("GET", "/health"), self.sources(), self._ask("POST", "/api/check", timeout=None)
         )
         return {**health, **sources, **check}
 

@@ -33,6 +33,7 @@ def start_logging(settings: Settings) -> None:
     logging.basicConfig(stream=sys.stderr, level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("httpcore2").setLevel(logging.WARNING)
     logging.getLogger("httpx2").setLevel(logging.WARNING)
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it quotes what servers say; what went wrong is told with the source
 
 
 def print_json(answer: dict[str, Any]) -> None:

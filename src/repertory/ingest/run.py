@@ -10,7 +10,6 @@ import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from itertools import chain, count
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -48,6 +47,7 @@ class IngestReport:
     excuse: str = ""  # why they wait
     revision: int = 0
     problems: list[Problem] = field(default_factory=list)
+    parts: list[IngestReport] = field(default_factory=list)  # where there were several sources
 
 
 def ingest_path(path: Path, store: Store, sync: Sync, progress: Progress) -> IngestReport:
@@ -92,7 +92,14 @@ def ingest_feed(feed: Feed, store: Store, sync: Sync) -> IngestReport:
 
 
 def ingest(
-    name: str, location: str, items: Iterable[Entity | Problem | Gone], store: Store, sync: Sync, *, complete: bool = True
+    name: str,
+    location: str,
+    items: Iterable[Entity | Problem | Gone],
+    store: Store,
+    sync: Sync,
+    *,
+    complete: bool = True,
+    live: bool = False,
 ) -> IngestReport:
     """Make a source's entries in the catalog what `items` says they are; where they are not complete, what they do not tell of stays."""
     report = IngestReport(name)
@@ -105,7 +112,7 @@ def ingest(
     withdrawn: set[str] = set()
     for batch in _batches(_unique(items, provenance, unread, withdrawn, report)):
         if report.added + report.changed + report.unchanged == 0:
-            store.put_source(name, location, None, 0)  # before its first entry: a run that is killed must not leave entries of nobody
+            store.put_source(name, location, live=live)  # before its first entry: a run that is killed must not leave entries of nobody
         changes = Changes(f"add {name}", name)
         for entity in _unowned(batch, known, store, report):
             _compare(entity, known, changes, report)
@@ -122,7 +129,9 @@ def ingest(
         report.unchanged = len(known) - report.changed - report.removed
     _write(Changes(f"add {name}", name, remove_entities=gone), store, sync, report)
     sync.settle()
-    store.put_source(name, location, datetime.now(UTC).isoformat(timespec="seconds"), len(report.problems))
+    store.put_source(name, location, live=live)
+    if store.mark_source(name, problems=len(report.problems)):
+        sync.catch_up()
     return report
 
 

@@ -140,6 +140,7 @@ class Result:
     boosts: tuple[Boost, ...] = ()
     matched: Mapping[str, tuple[str, ...]] | None = None  # the words of the query by field, where an explanation was asked for
     matching_tools: tuple[MatchingTool, ...] = ()
+    stale: bool = False  # its source could not be read when it was last asked: it may have changed, or be gone
 
     def as_json(self, *, explain: bool = False) -> dict[str, Any]:
         """Plain JSON, the same on every surface."""
@@ -158,6 +159,8 @@ class Result:
         }
         if self.matching_tools:
             shown["matching_tools"] = [{**tool._asdict(), "score": round(tool.score, 4)} for tool in self.matching_tools]
+        if self.stale:
+            shown["stale"] = True
         if explain:
             shown["evidence"] = [evidence.as_json() for evidence in self.evidence]
             shown["boosts"] = [boost._asdict() for boost in self.boosts]

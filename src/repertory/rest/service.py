@@ -40,11 +40,11 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        behind = asyncio.create_task(rep.keep_embedding())
+        behind = [asyncio.create_task(rep.keep_embedding()), asyncio.create_task(rep.keep_refreshing())]
         yield
-        for task in (behind, *adding):
+        for task in (*behind, *adding):
             task.cancel()
-        await asyncio.gather(behind, *adding, return_exceptions=True)
+        await asyncio.gather(*behind, *adding, return_exceptions=True)
 
     service = FastAPI(title="Repertory", version=repertory.__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     # A page from elsewhere that points its own name at 127.0.0.1 must not read the catalog through the visitor's browser.

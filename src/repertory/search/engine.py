@@ -119,7 +119,7 @@ class Engine:
         ranked = [] if verdict.abstains else _told(ranked, verdict.confidences)
         chosen = distribute(ranked, planned.limit) if planned.distribute else ranked[: planned.limit]
         shown = rescale(ranked, chosen, planned.rescale, planned.floor)
-        results = group.present(self.store, shown, planned.filter, reading.query, explain=request.explain)
+        results = group.present(self.store, shown, planned.filter, reading.query, snapshot.broken, explain=request.explain)
         beside, following = supplement(results, ranked, self.store, planned.filter, planned.depth) if planned.supplement else ((), ())
         return SearchResponse(
             results=results,
@@ -153,7 +153,8 @@ class Engine:
         entities, total = self.store.list_entities(planned.filter, limit=planned.limit)
         mode = BROWSE if total else EMPTY
         notes = () if self.sync.snapshot.counts else (EMPTY_CATALOG,)
-        return SearchResponse(group.browsed(entities), planned.strategy.value, mode, self.sync.snapshot.revision, 0.0, notes)
+        results = group.browsed(self.store, entities, self.sync.snapshot.broken)
+        return SearchResponse(results, planned.strategy.value, mode, self.sync.snapshot.revision, 0.0, notes)
 
     def _boosts(self, found: Found, references: dict[int, Reference]) -> boost.Boosts:
         anchored = boost.anchored(references, found.reading.anchors, self.store) if found.plan.anchored else {}

@@ -5,7 +5,7 @@ A file is found through its sections, but answered once: its best document speak
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from repertory.model import Bucket, Candidate, Entity, Field, Filter, Kind, Result
 from repertory.search.offers import matching_tools
@@ -24,10 +24,13 @@ def best_per_entity(candidates: Sequence[Candidate]) -> list[Candidate]:
     return list(best.values())
 
 
-def present(store: Store, chosen: Sequence[Candidate], filter: Filter, query: Query, *, explain: bool) -> tuple[Result, ...]:
+def present(
+    store: Store, chosen: Sequence[Candidate], filter: Filter, query: Query, broken: frozenset[str], *, explain: bool
+) -> tuple[Result, ...]:
     """Results with their entities as they are now: what left the catalog, or the caller's sight, since the lanes ran is left out."""
     entities = store.entities_of([candidate.number for candidate in chosen])
     passages = store.passages([candidate.document_id for candidate in chosen if candidate.kind is Kind.DOCUMENT])
+    stale = _stale(store, entities, broken)
     fields = store.fields([candidate.number for candidate in chosen]) if explain else {}
     return tuple(
         Result(
@@ -41,6 +44,7 @@ def present(store: Store, chosen: Sequence[Candidate], filter: Filter, query: Qu
             boosts=candidate.boosts,
             matched=_matched(fields.get(candidate.number, {}), query) if explain else None,
             matching_tools=matching_tools(entity, query.words),
+            stale=entity.id in stale,
         )
         for candidate in chosen
         if (entity := entities.get(candidate.entity_id)) is not None and filter.admits(Bucket.of(entity))
@@ -48,9 +52,17 @@ def present(store: Store, chosen: Sequence[Candidate], filter: Filter, query: Qu
     )
 
 
-def browsed(entities: Sequence[Entity]) -> tuple[Result, ...]:
+def browsed(store: Store, entities: Sequence[Entity], broken: frozenset[str]) -> tuple[Result, ...]:
     """Entries that nobody searched for (E08): no score says which is better."""
-    return tuple(Result(entity, 0.0, None, entity.id, "", _excerpt("", entity.description), ()) for entity in entities)
+    stale = _stale(store, [entity.id for entity in entities], broken)
+    return tuple(
+        Result(entity, 0.0, None, entity.id, "", _excerpt("", entity.description), (), stale=entity.id in stale) for entity in entities
+    )
+
+
+def _stale(store: Store, entity_ids: Iterable[str], broken: frozenset[str]) -> set[str]:
+    """The entities of broken sources; where none is broken, nobody is asked."""
+    return {entity_id for entity_id, source in store.owners(list(entity_ids)).items() if source in broken} if broken else set()
 
 
 def _matched(fields: Mapping[Field, str], query: Query) -> dict[str, tuple[str, ...]]:

@@ -125,7 +125,7 @@ def _spec(name: str, entry: Any) -> ServerSpec:
     if not isinstance(entry, dict):
         raise Invalid("", "it must be an object with a command or a url")
     transport = _transport(entry)
-    time_limit = entry.get("startup_timeout_sec")
+    seconds = entry.get("startup_timeout_sec")
     return ServerSpec(
         name=name,
         transport=transport,
@@ -135,7 +135,7 @@ def _spec(name: str, entry: Any) -> ServerSpec:
         cwd=attributes.text(entry, "cwd") or None,
         url=attributes.text(entry, "httpUrl") or attributes.text(entry, "url"),
         headers=_headers(entry),
-        timeout=min(float(time_limit), MAX_TIME) if type(time_limit) in (int, float) and time_limit > 0 else TIME_LIMIT,
+        timeout=min(seconds, MAX_TIME) if isinstance(seconds, int | float) and seconds > 0 else TIME_LIMIT,
     )
 
 

@@ -12,8 +12,6 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import httpx2
-
 from repertory.errors import SourceError
 from repertory.model import Entity
 from repertory.sources import values
@@ -22,7 +20,6 @@ from repertory.sources.content import Unreadable
 from repertory.sources.serverspec import ServerSpec, Transport, Unresolved, resolve
 from repertory.sources.toolfile import Listing
 from repertory.sources.toolshape import Contents
-from repertory.sources.transports import Wire
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -90,6 +87,8 @@ async def contact(spec: ServerSpec, environment: Mapping[str, str] | None = None
     """What one server offers. Raises `Unreachable`."""
     import anyio  # with the SDK half a second, which only those who use it should spend
     from mcp import Client
+
+    from repertory.sources.transports import Wire
 
     try:
         resolved = resolve(spec, os.environ if environment is None else environment)
@@ -174,6 +173,7 @@ async def _every(ask: Callable[[str | None], Awaitable[Page]]) -> tuple[list[Any
 
 def _reason(error: BaseException, spec: ServerSpec, refusal: int | None) -> str:
     """Why a contact failed, in words of our own: the library's quote addresses, which may hold keys."""
+    import httpx2
     from mcp import MCPError
 
     while isinstance(error, BaseExceptionGroup):

@@ -5,6 +5,6 @@ ranks.
 """
 
 from repertory.store.catalog import Store
-from repertory.store.records import Changes, DocumentRecord, NewDocument, Reference, Snapshot, SourceRecord
+from repertory.store.records import Changes, DocumentRecord, NewDocument, Reference, Snapshot, SourceRecord, SourceState
 
-__all__ = ["Changes", "DocumentRecord", "NewDocument", "Reference", "Snapshot", "SourceRecord", "Store"]
+__all__ = ["Changes", "DocumentRecord", "NewDocument", "Reference", "Snapshot", "SourceRecord", "SourceState", "Store"]

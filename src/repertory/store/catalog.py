@@ -22,7 +22,7 @@ from repertory.graph.derive import MAY_USE, is_node
 from repertory.model import Bucket, Document, Edge, Entity, Field, Filter, Kind, content_digest
 from repertory.store import graph, write
 from repertory.store.migrate import migrate
-from repertory.store.records import Changes, DocumentRecord, Reference, Snapshot, SourceRecord
+from repertory.store.records import Changes, DocumentRecord, Reference, Snapshot, SourceRecord, SourceState
 from repertory.store.schema import (
     FORMAT,
     documents,
@@ -44,6 +44,7 @@ _OF_A_DOCUMENT = [documents.c[name] for name in ("number", "id", "entity_id", "b
 _WANTED: BindParameter[Any] = bindparam("wanted", expanding=True)
 _PASSAGES = select(documents.c.id, documents.c.anchor, documents.c.text).where(documents.c.id.in_(_WANTED))
 
+_BROKEN = select(sources.c.name).where(sources.c.state == SourceState.BROKEN)
 _BY_ENTITY = select(documents.c.number, documents.c.id, documents.c.entity_id, documents.c.bucket, documents.c.tags).where(
     documents.c.entity_id.in_(_WANTED)
 )
@@ -95,11 +96,21 @@ class Store:
         with self._writing, self._engine.begin() as connection:
             connection.execute(outbox.delete().where(outbox.c.position <= position))
 
-    def put_source(self, name: str, location: str, scanned: str | None, problems: int) -> None:
-        """Remember where entries come from and when they were last read."""
+    def put_source(self, name: str, location: str, *, live: bool = False) -> None:
+        """Remember where entries come from; what is known of it stays."""
+        with self._writing, self._engine.begin() as connection:
+            if connection.execute(select(sources.c.name).where(sources.c.name == name)).first() is None:
+                connection.execute(insert(sources).values(name=name, location=location, live=live, problems=0))
+
+    def mark_source(self, name: str, *, problems: int = 0, error: str = "") -> bool:
+        """Remember how the reading of a source went, and answer whether it broke or recovered: results say so, so the revision moves."""
+        with self._writing, self._engine.begin() as connection:
+            return write.mark_source(connection, name, problems, error)
+
+    def drop_source(self, name: str) -> None:
+        """Forget a source that brings nothing any more."""
         with self._writing, self._engine.begin() as connection:
             connection.execute(sources.delete().where(sources.c.name == name))
-            connection.execute(insert(sources).values(name=name, location=location, scanned=scanned, problems=problems))
 
     def put_mark(self, source: str, mark: str) -> None:
         """Remember what to come back to a source with."""
@@ -128,6 +139,7 @@ class Store:
                 counts=counts,
                 mean_length=sum(length for _, _, length in statistics) / (sum(counts.values()) or 1),
                 short_names=frozenset(name for joined in names for name in joined.split()),
+                broken=frozenset(connection.execute(_BROKEN).scalars()),
             )
 
     def sources(self) -> list[SourceRecord]:
@@ -136,7 +148,20 @@ class Store:
         joined = select(sources, entries.c.entries).outerjoin(entries, entries.c.source == sources.c.name).order_by(sources.c.name)
         with self._engine.connect() as connection:
             rows = connection.execute(joined).all()
-        return [SourceRecord(row.name, row.location, row.scanned, row.problems, row.entries or 0) for row in rows]
+        return [
+            SourceRecord(
+                name=row.name,
+                location=row.location,
+                live=row.live,
+                state=SourceState(row.state),
+                error=row.error,
+                attempted=row.attempted,
+                succeeded=row.succeeded,
+                problems=row.problems,
+                entries=row.entries or 0,
+            )
+            for row in rows
+        ]
 
     # Entities
 

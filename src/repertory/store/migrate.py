@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
+from typing import Any
 
-from sqlalchemy import Column, Connection, delete, inspect, select, text, update
+from sqlalchemy import Column, Connection, DefaultClause, delete, inspect, select, text, update
 
 from repertory.model import Entity
-from repertory.store.schema import documents, edges, entities, facts, words
+from repertory.store.schema import documents, edges, entities, facts, sources, words
 from repertory.store.write import count, put_edges
 from repertory.text.tokens import plain_words
 
@@ -46,12 +47,27 @@ def _words_and_dates(connection: Connection) -> str:
     return "3"
 
 
-def _add_column(connection: Connection, column: Column[str]) -> None:
+def _states(connection: Connection) -> str:
+    """3 to 4: how it went when a source was last read. `scanned` was when that last went well."""
+    for column in (sources.c.live, sources.c.state, sources.c.error, sources.c.attempted, sources.c.succeeded):
+        _add_column(connection, column)
+    if "scanned" in _columns(connection, "sources"):
+        connection.execute(text("UPDATE sources SET state = 'ok', attempted = scanned, succeeded = scanned WHERE scanned IS NOT NULL"))
+        connection.execute(text("ALTER TABLE sources DROP COLUMN scanned"))
+    return "4"
+
+
+def _columns(connection: Connection, table: str) -> set[str]:
+    return {known["name"] for known in inspect(connection).get_columns(table)}
+
+
+def _add_column(connection: Connection, column: Column[Any]) -> None:
     table = column.table.name
-    if column.name not in {known["name"] for known in inspect(connection).get_columns(table)}:
+    if column.name not in _columns(connection, table):
         kind = column.type.compile(connection.dialect)
-        default = "" if column.nullable else " NOT NULL DEFAULT ''"
+        initial = column.server_default.arg if isinstance(column.server_default, DefaultClause) else ""
+        default = "" if column.nullable else f" NOT NULL DEFAULT '{initial}'"
         connection.execute(text(f"ALTER TABLE {table} ADD COLUMN {column.name} {kind}{default}"))
 
 
-STEPS: Mapping[str, Callable[[Connection], str]] = {"2": _words_and_dates}  # by the format that they leave
+STEPS: Mapping[str, Callable[[Connection], str]] = {"2": _words_and_dates, "3": _states}  # by the format that they leave

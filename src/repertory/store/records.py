@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import NamedTuple
 
 from repertory.embedders.base import Vector
@@ -63,6 +64,15 @@ class Snapshot:
     counts: Mapping[Bucket, int]
     mean_length: float
     short_names: frozenset[str]
+    broken: frozenset[str]  # the sources that could not be read when they were last asked
+
+
+class SourceState(StrEnum):
+    """How it went when a source was last read."""
+
+    NEW = "new"
+    OK = "ok"
+    BROKEN = "broken"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +81,10 @@ class SourceRecord:
 
     name: str
     location: str
-    scanned: str | None
+    live: bool
+    state: SourceState
+    error: str
+    attempted: str | None
+    succeeded: str | None
     problems: int
     entries: int

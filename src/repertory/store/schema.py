@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, LargeBinary, MetaData, String, Table, Text
 
-FORMAT = 3  # raise it with a migration (see `migrate`): a catalog of another format is refused, not guessed at
+FORMAT = 4  # raise it with a migration (see `migrate`): a catalog of another format is refused, not guessed at
 
 metadata = MetaData()
 
@@ -24,7 +24,11 @@ sources = Table(
     metadata,
     Column("name", String, primary_key=True),
     Column("location", Text, nullable=False, unique=True),
-    Column("scanned", String),
+    Column("live", Boolean, nullable=False, server_default="0"),  # a running server, asked again from time to time
+    Column("state", String, nullable=False, server_default="new"),  # new, ok, broken
+    Column("error", Text, nullable=False, server_default=""),  # why it is broken
+    Column("attempted", String),  # when it was last read, and when that last went well: ISO 8601
+    Column("succeeded", String),
     Column("problems", Integer, nullable=False, default=0),
 )
 

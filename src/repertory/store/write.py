@@ -17,8 +17,8 @@ from sqlalchemy import Column, Connection, delete, func, insert, select, text, u
 from repertory.embedders.base import Vector
 from repertory.graph import derive as graph
 from repertory.model import Bucket, Entity, Field
-from repertory.store.records import Changes, NewDocument
-from repertory.store.schema import documents, edges, embeddings, entities, facts, outbox, revisions, statements, terms, words
+from repertory.store.records import Changes, NewDocument, SourceState
+from repertory.store.schema import documents, edges, embeddings, entities, facts, outbox, revisions, sources, statements, terms, words
 
 CHUNK = 500  # values in one IN list: below every database's limit
 
@@ -179,6 +179,21 @@ def count(connection: Connection, key: Column[Any], change: Mapping[Any, int]) -
         connection.execute(text(add), moved)
     for chunk in chunks([value for value, by in change.items() if by < 0]):
         connection.execute(delete(key.table).where(key.in_(chunk), key.table.c.documents <= 0))
+
+
+def mark_source(connection: Connection, name: str, problems: int, error: str) -> bool:
+    """How the reading of a source went, and whether it broke or recovered."""
+    before = connection.execute(select(sources.c.state).where(sources.c.name == name)).scalar()
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    state = SourceState.BROKEN if error else SourceState.OK
+    went: dict[str, Any] = {"state": state, "error": error, "attempted": now}
+    if not error:
+        went |= {"succeeded": now, "problems": problems}
+    connection.execute(update(sources).where(sources.c.name == name).values(went))
+    changed = (state is SourceState.BROKEN) != (before == SourceState.BROKEN)
+    if changed:
+        _revise(connection, f"{name} {'broke' if error else 'recovered'}")
+    return changed
 
 
 def _announce(connection: Connection, *, removed: Iterable[int], put: Iterable[int]) -> None:

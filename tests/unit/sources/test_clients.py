@@ -68,7 +68,7 @@ def test_codex(tmp_path: Path) -> None:
     found = config(tmp_path, CODEX, "config.toml")
     assert (found.specs["files"].args, found.specs["files"].timeout) == (("--root", "."), 90)
     assert found.specs["web"].headers == {"X-Team": "${TEAM}", "Authorization": "Bearer ${WEB_TOKEN}"}
-    assert (set(found.specs), found.disabled) == ({"files", "web"}, {"off"})
+    assert (set(found.specs), found.disabled) == ({"files", "web"}, frozenset({"off"}))
 
 
 @pytest.mark.parametrize(
