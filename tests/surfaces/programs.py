@@ -63,13 +63,14 @@ class Served:
         return self.log.read_text("utf-8")
 
 
-def run(*arguments: str | Path, catalog: Path | None = None, **settings: str) -> Ran:
-    """`repertory` with these arguments; settings are names of environment variables."""
+def run(*arguments: str | Path, catalog: Path | None = None, cwd: Path | None = None, typed: str = "", **settings: str) -> Ran:
+    """`repertory` with these arguments; settings are names of environment variables, `typed` is what a person answers."""
     with tempfile.TemporaryDirectory() as elsewhere:  # no repertory.toml here
         done = subprocess.run(
             _command(arguments, catalog),
             env=_environment(settings),
-            cwd=elsewhere,
+            cwd=cwd or elsewhere,
+            input=typed,
             capture_output=True,
             encoding="utf-8",
             timeout=PATIENCE,

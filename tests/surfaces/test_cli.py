@@ -266,6 +266,8 @@ def test_help_names_every_command_within_a_second() -> None:
         "list",
         "show",
         "graph",
+        "sources",
+        "import",
         "classify",
         "categories",
         "serve",

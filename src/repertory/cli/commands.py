@@ -13,9 +13,9 @@ import typer
 
 import repertory
 from repertory import settings as settings_module
-from repertory.cli import measuring
+from repertory.cli import importing, measuring
 from repertory.cli.exits import exit_code
-from repertory.cli.terminal import JsonOption, err, out, print_json, progress_bar, read_settings, start_logging
+from repertory.cli.terminal import CatalogOption, JsonOption, err, out, print_json, progress_bar, read_settings, start_logging
 from repertory.errors import InvalidRequest, RepertoryError
 from repertory.graph.draw import Format
 from repertory.model import Fusion, Kind, Preset, Strategy
@@ -31,8 +31,6 @@ app = typer.Typer(
 )
 
 COMMITS = 1_000  # as many as `sources/history` takes; named here, because its engines load only where they are needed
-
-CatalogOption = Annotated[Path | None, typer.Option("--catalog", "-c", help="The catalog directory.", show_default=False)]
 
 
 def _kind(word: str) -> Kind:
@@ -330,4 +328,5 @@ def _run(work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
     return dict(clean(asyncio.run(work)))
 
 
+app.add_typer(importing.app)
 app.add_typer(measuring.app)

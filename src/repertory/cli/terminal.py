@@ -7,6 +7,7 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -18,6 +19,7 @@ from repertory.settings import Settings
 out = Console()
 err = Console(stderr=True)
 
+CatalogOption = Annotated[Path | None, typer.Option("--catalog", "-c", help="The catalog directory.", show_default=False)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
 
 

@@ -48,11 +48,11 @@ class ServerSpec:
 
     @property
     def target(self) -> str:
-        """What is contacted, for people: the command without arguments, or the address without what may be a key."""
+        """What is contacted, for people: a command without its arguments or an origin without a path, as these may hold keys."""
         if self.transport is Transport.STDIO:
             return self.command
         parts = urlsplit(self.url)
-        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
 class Resolved(NamedTuple):

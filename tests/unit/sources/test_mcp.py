@@ -179,8 +179,8 @@ async def test_an_answer_over_http_is_bounded(http_server: str, monkeypatch: pyt
 async def test_an_address_is_told_without_its_key(http_server: str) -> None:
     with pytest.raises(Unreachable) as failed:
         await contact(ServerSpec("house", Transport.HTTP, url=f"{http_server}/nowhere?key=open-sesame"))
-    assert str(failed.value) == f"{http_server}/nowhere answered HTTP 404"
-    with pytest.raises(Unreachable, match=r"http://127.0.0.1:9/mcp could not be asked \(ConnectError\)"):
+    assert str(failed.value) == f"{http_server} answered HTTP 404"
+    with pytest.raises(Unreachable, match=r"http://127.0.0.1:9 could not be asked \(ConnectError\)"):
         await contact(ServerSpec("house", Transport.HTTP, url="http://user:open-sesame@127.0.0.1:9/mcp"))
 
 
