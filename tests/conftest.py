@@ -22,7 +22,7 @@ def require(need: Need | NodeNeed) -> str:
     """Where a needed program is; without it the test is skipped, and on CI it fails."""
     if need.found:
         return need.found
-    if os.environ.get("CI") == "true":
+    if os.environ.get("CI") == "true" and need.provided:
         pytest.fail(need.missing)
     pytest.skip(need.missing)
 

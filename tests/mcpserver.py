@@ -12,6 +12,7 @@ from typing import Any
 import mcp_types as types
 import uvicorn
 from mcp.server.lowlevel import Server
+from mcp.server.mcpserver import MCPServer
 from mcp.server.stdio import stdio_server
 
 TOOLS = 10_000
@@ -93,8 +94,14 @@ def http(port: str) -> None:
     uvicorn.run(server("good").streamable_http_app(), port=int(port), log_level="error")
 
 
+def sse(port: str) -> None:
+    house = MCPServer("House", version="1.2")
+    house.add_tool(lambda: None, "ring_bell", description="Rings the bell.")
+    house.run("sse", port=int(port))
+
+
 def main(mode: str, *arguments: str) -> None:
-    programs: dict[str, Any] = {"hanging": hanging, "shouting": shouting, "dying": dying, "http": http}
+    programs: dict[str, Any] = {"hanging": hanging, "shouting": shouting, "dying": dying, "http": http, "sse": sse}
     if mode == "switched":  # good while the file is there
         mode = "good" if Path(arguments[0]).exists() else "dying"
         arguments = ()

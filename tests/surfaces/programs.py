@@ -63,19 +63,24 @@ class Served:
         return self.log.read_text("utf-8")
 
 
-def run(*arguments: str | Path, catalog: Path | None = None, cwd: Path | None = None, typed: str = "", **settings: str) -> Ran:
-    """`repertory` with these arguments; settings are names of environment variables, `typed` is what a person answers."""
+def run(*arguments: str | Path, catalog: Path | None = None, **settings: str) -> Ran:
+    """`repertory` with these arguments; settings are names of environment variables."""
     with tempfile.TemporaryDirectory() as elsewhere:  # no repertory.toml here
-        done = subprocess.run(
-            _command(arguments, catalog),
-            env=_environment(settings),
-            cwd=cwd or elsewhere,
-            input=typed,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=PATIENCE,
-            check=False,
-        )
+        return run_in(Path(elsewhere), "", *arguments, catalog=catalog, **settings)
+
+
+def run_in(directory: Path, typed: str, /, *arguments: str | Path, catalog: Path | None = None, **settings: str) -> Ran:
+    """The same in a directory, with somebody who types answers."""
+    done = subprocess.run(
+        _command(arguments, catalog),
+        env=_environment(settings),
+        cwd=directory,
+        input=typed,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=PATIENCE,
+        check=False,
+    )
     return Ran(done.returncode, done.stdout, done.stderr)
 
 

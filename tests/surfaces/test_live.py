@@ -13,7 +13,7 @@ import pytest
 from rich.cells import cell_len
 
 from tests.conftest import ROOT
-from tests.surfaces.programs import run, serving
+from tests.surfaces.programs import run, run_in, serving
 
 NO_MODEL = {"REPERTORY_EMBEDDER": "none"}
 KEY = "open-sesame-42"
@@ -57,16 +57,16 @@ def names(catalog: Path) -> dict[str, str]:
 @pytest.mark.skipif(sys.platform != "linux", reason="the fixture's home directory is laid out as on Linux")
 def test_import_lists_asks_and_adds(home: Path, project: Path, tmp_path: Path) -> None:
     catalog = tmp_path / "catalog"
-    asked = {"catalog": catalog, "cwd": project, "HOME": str(home), **NO_MODEL}
-    refused = run("import", typed="n\nn\n", **asked)  # type: ignore[arg-type]
+    settings = {"HOME": str(home), **NO_MODEL}
+    refused = run_in(project, "n\nn\n", "import", catalog=catalog, **settings)
     assert refused.code == 0, refused.err
     for shown in ("Cursor", "VS Code", "Claude Code", "house", "vault", "barn", "stranger", "stdio", "(current directory)"):
         assert shown in refused.out
     assert names(catalog) == {}
-    unattended = run("import", "--yes", **asked)  # type: ignore[arg-type]
+    unattended = run_in(project, "", "import", "--yes", catalog=catalog, **settings)
     assert "house: 3 added." in unattended.out
     assert names(catalog) == {"barn": "ok", "house": "ok", "vault": "broken"}  # nobody vouched for the project
-    agreed = run("import", typed="y\ny\n", **asked)  # type: ignore[arg-type]
+    agreed = run_in(project, "y\ny\n", "import", catalog=catalog, **settings)
     assert "stranger: 3 added." in agreed.out
     assert names(catalog)["stranger"] == "ok"
     for ran in (refused, unattended, agreed):

@@ -51,7 +51,11 @@ def open_config(file: Path, store: Store, sync: Sync) -> Round:
     """Make every server of a config a source, and let those go that it no longer names."""
     config = read_config(file)
     known = {source.name: source for source in store.sources()}
-    found = Round([], [_problem_report(name, problem) for name, problem in config.problems.items()])
+    found = Round()
+    for name, problem in config.problems.items():
+        if name in known and known[name].location == config.location(name):
+            _broken(name, problem.file, problem.message, store, sync)  # it was well before: its entries stay
+        found.reports.append(_problem_report(name, problem))
     for name, spec in config.specs.items():
         location = config.location(name)
         if name in known and known[name].location != location:

@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from repertory.errors import SourceError
 from repertory.model import Entity
 from repertory.sources import values
 from repertory.sources.base import Problem
@@ -34,8 +33,8 @@ _TOOL_KEYS = ("name", "title", "description", "inputSchema", "outputSchema", "an
 Page = tuple[Sequence[Any], str | None]
 
 
-class Unreachable(SourceError):
-    """A server that did not tell what it offers. Says why, without secrets."""
+class Unreachable(Exception):
+    """A server did not tell what it offers. Says why, without secrets; it concerns that server alone and never reaches a surface."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,9 @@ def resolve(spec: ServerSpec, environment: Mapping[str, str]) -> Resolved:
         variable = _VARIABLE.fullmatch(match[1])
         if variable is None:
             raise Unresolved(f"it has the placeholder ${{{match[1]}}}, which only the program it was written for can fill in")
-        value = environment.get(variable[1]) or variable[2]
+        value = environment.get(variable[1])
+        if not value and variable[2] is not None:
+            value = variable[2]
         if value is None:
             raise Unresolved(f"it needs the environment variable {variable[1]}, which is not set")
         secrets.add(value)

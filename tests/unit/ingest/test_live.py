@@ -83,6 +83,11 @@ async def test_what_a_config_no_longer_names_leaves(tmp_path: Path) -> None:
         barn = (await by_name(rep))["barn"]
         assert (barn.state, barn.entries) == (SourceState.BROKEN, 3)  # a look behind the requests takes nothing away
         assert "no longer names it" in barn.error
+        write(config, house=entry("good"), barn={"comand": "a slip"})
+        report = await rep.add(config)
+        assert (report.removed, len(report.problems)) == (0, 1)
+        assert "neither a command nor a url" in (await by_name(rep))["barn"].error
+        write(config, house=entry("good"))
         assert (await rep.add(config)).removed == 3
         assert set(await by_name(rep)) == {"house"}
         config.write_text("{")

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -147,13 +148,13 @@ async def test_a_command_that_is_not_there_is_named() -> None:
         await contact(ServerSpec("house", Transport.STDIO, "no-such-program", env={"KEY": "abcdefgh"}))
 
 
-@pytest.fixture(scope="module")
-def http_server() -> Iterator[str]:
-    """A server over HTTP."""
+@contextmanager
+def serving(mode: str) -> Iterator[str]:
+    """A server over HTTP, once it answers."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    with subprocess.Popen([sys.executable, "-m", "tests.mcpserver", "http", str(port)], cwd=ROOT) as process:
+    with subprocess.Popen([sys.executable, "-m", "tests.mcpserver", mode, str(port)], cwd=ROOT) as process:
         until = time.monotonic() + 30
         while time.monotonic() < until:
             try:
@@ -161,8 +162,23 @@ def http_server() -> Iterator[str]:
                 break
             except httpx2.HTTPError:
                 time.sleep(0.05)
-        yield f"http://127.0.0.1:{port}"
-        process.terminate()
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.kill()
+
+
+@pytest.fixture(scope="module")
+def http_server() -> Iterator[str]:
+    """A server over streamable HTTP."""
+    with serving("http") as url:
+        yield url
+
+
+async def test_a_server_over_events_is_read() -> None:
+    with serving("sse") as url:
+        entities, problems = split(await contact(ServerSpec("house", Transport.SSE, url=f"{url}/sse")))
+    assert ([entity.id for entity in entities], problems) == (["server:house", "tool:house/ring_bell"], [])
 
 
 async def test_a_server_over_http_tells_the_same(http_server: str) -> None:
@@ -200,7 +216,8 @@ def test_placeholders_are_filled_in() -> None:
         headers={"Authorization": "Bearer ${env:TOKEN}"},
         args=("${EMPTY:-}",),
     )
-    resolved = resolve(written, {"TOKEN": "open-sesame"})
+    resolved = resolve(written, {"TOKEN": "open-sesame", "HOST": ""})
+    assert resolve(replace(written, url="a${HOST}"), {"TOKEN": "t", "HOST": ""}).spec.url == "a"
     assert resolved.spec.url == "https://example.com/mcp"
     assert resolved.spec.headers == {"Authorization": "Bearer open-sesame"}
     assert resolved.hide("a open-sesame b") == "a *** b"
