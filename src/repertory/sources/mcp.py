@@ -96,11 +96,10 @@ async def contact(spec: ServerSpec, environment: Mapping[str, str] | None = None
     with Wire(resolved.spec) as wire:
         try:
             # anyio's own limit: the SDK ends its child behind a shield, which asyncio's cancellation need not respect.
-            with anyio.fail_after(spec.timeout):
-                async with Client(wire.open(), cache=None) as client:
+            with anyio.move_on_after(spec.timeout) as limit:
+                async with Client(wire.open(limit.cancel), cache=None) as client:
                     return await _offer(spec.name, client)
-        except TimeoutError:
-            reason = f"it did not answer within {spec.timeout:g} s"
+            reason = "it says more than is listened to" if wire.overflowed else f"it did not answer within {spec.timeout:g} s"
         except Exception as error:  # whatever a stranger's server makes the SDK raise concerns that server alone
             reason = _reason(error, spec, wire.refusal)
     told = f"{reason}; its last words: {wire.last_words}" if wire.last_words else reason

@@ -1,26 +1,34 @@
 """How do messages travel to a server and back, and how many at most?
 
-The SDK's transports, with what they leave open: a bound on the size of HTTP answers, and a place for what a child writes to its stderr.
+The SDK's transports, with what they leave open: a bound on what a server may say, and a place for what a child writes to its stderr.
 """
 
 from __future__ import annotations
 
+import codecs
 import os
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 
 from repertory.sources.serverspec import ServerSpec, Transport
 
-MAX_ANSWER = (
-    16 * 1024 * 1024
-)  # bytes of one HTTP answer: 10,000 tools of 1.6 kB. Over stdio the SDK sets no bound; there the time limit does
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+MAX_ANSWER = 16 * 1024 * 1024  # bytes of one answer: 10,000 tools of 1.6 kB
+MAX_SAID = 4 * MAX_ANSWER  # bytes of everything that a child says: more than any listing, less than what keeps others waiting
 STDERR_TAIL = 2000  # bytes of a child's stderr that are kept: the end of a traceback
 
+BOUNDED = "repertory_bounded_utf_8"  # the encoding that children speak, see `_Decoder`
+
 Streams = AbstractAsyncContextManager[Any]
+
+_overflow: ContextVar[Callable[[], None]] = ContextVar("overflow")  # of the contact that a decoder serves
 
 
 class Wire:
@@ -29,6 +37,8 @@ class Wire:
     def __init__(self, spec: ServerSpec) -> None:
         self._spec = spec
         self._kept = b""
+        self._stop: Callable[[], None] = lambda: None
+        self.overflowed = False  # it said more than is listened to
         self.refusal: int | None = None  # the last HTTP status that was an error: the SDK tells only that there was one
 
     def __enter__(self) -> Wire:
@@ -47,8 +57,10 @@ class Wire:
         """The end of what a child wrote to its stderr; complete after `with`."""
         return self._kept.decode("utf-8", "replace").strip()
 
-    def open(self) -> Streams:
-        """Start or call the server."""
+    def open(self, stop: Callable[[], None]) -> Streams:
+        """Start or call the server; `stop` is called when it says too much."""
+        self._stop = stop
+        _overflow.set(self._overflow)
         ways: dict[Transport, Callable[[], Streams]] = {Transport.STDIO: self._stdio, Transport.HTTP: self._http, Transport.SSE: self._sse}
         return ways[self._spec.transport]()
 
@@ -56,7 +68,14 @@ class Wire:
         from mcp.client.stdio import StdioServerParameters, stdio_client
 
         spec = self._spec
-        parameters = StdioServerParameters(command=spec.command, args=list(spec.args), env=dict(spec.env), cwd=spec.cwd)
+        parameters = StdioServerParameters(
+            command=spec.command,
+            args=list(spec.args),
+            env=dict(spec.env),
+            cwd=spec.cwd,
+            encoding=BOUNDED,
+            encoding_error_handler="replace",
+        )
         return stdio_client(parameters, errlog=self._stderr)
 
     def _sse(self) -> Streams:
@@ -71,10 +90,14 @@ class Wire:
 
         headers = {"Accept-Encoding": "identity", **self._spec.headers}  # what is not compressed cannot unfold beyond the bound
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=self._spec.timeout, transport=_Bounded(self._heard)) as client,
+            httpx2.AsyncClient(headers=headers, timeout=self._spec.timeout, transport=_Bounded(self._heard, self._overflow)) as client,
             streamable_http_client(self._spec.url, http_client=client, max_sse_event_size=MAX_ANSWER) as streams,
         ):
             yield streams
+
+    def _overflow(self) -> None:
+        self.overflowed = True
+        self._stop()
 
     def _heard(self, status: int) -> None:
         self.refusal = status if status >= 400 else None
@@ -86,31 +109,61 @@ class Wire:
                 self._kept = (self._kept + piece)[-STDERR_TAIL:]
 
 
+class _Decoder(codecs.IncrementalDecoder):
+    """UTF-8 up to a bound. The SDK joins what a child says until a line ends, however long: one that never ends a line would keep the event
+    loop busy, and with it everybody else. The encoding is what the SDK lets us choose."""
+
+    def __init__(self, errors: str = "strict") -> None:
+        super().__init__(errors)
+        self._inner = codecs.getincrementaldecoder("utf-8")(errors)
+        self._said = self._line = 0
+
+    def decode(self, data: ReadableBuffer, final: bool = False) -> str:
+        piece = bytes(data)
+        self._said += len(piece)
+        self._line = len(piece) - piece.rindex(b"\n") - 1 if b"\n" in piece else self._line + len(piece)
+        if self._line > MAX_ANSWER or self._said > MAX_SAID:
+            _overflow.get()()  # not an exception: the SDK would first read to the end, which may never come
+            return ""
+        return self._inner.decode(piece, final)
+
+
+def _bounded(name: str) -> codecs.CodecInfo | None:
+    utf8 = codecs.lookup("utf-8")
+    return codecs.CodecInfo(utf8.encode, utf8.decode, incrementaldecoder=_Decoder, name=BOUNDED) if name == BOUNDED else None
+
+
+codecs.register(_bounded)
+
+
 class _Bounded(httpx2.AsyncHTTPTransport):
     """HTTP whose answers end at `MAX_ANSWER` bytes."""
 
-    def __init__(self, heard: Callable[[int], None]) -> None:
+    def __init__(self, heard: Callable[[int], None], overflow: Callable[[], None]) -> None:
         super().__init__()
         self._heard = heard
+        self._overflow = overflow
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         response = await super().handle_async_request(request)
         self._heard(response.status_code)
         if isinstance(response.stream, httpx2.AsyncByteStream):
-            response.stream = _BoundedStream(response.stream)
+            response.stream = _BoundedStream(response.stream, self._overflow)
         return response
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
+    def __init__(self, inner: httpx2.AsyncByteStream, overflow: Callable[[], None]) -> None:
         self._inner = inner
+        self._overflow = overflow
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
         async for piece in self._inner:
             size += len(piece)
             if size > MAX_ANSWER:
-                raise httpx2.ReadError(f"an answer is longer than {MAX_ANSWER} bytes")
+                self._overflow()
+                return
             yield piece
 
     async def aclose(self) -> None:

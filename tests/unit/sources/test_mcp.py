@@ -113,14 +113,14 @@ async def test_who_hangs_or_shouts_keeps_nobody_waiting() -> None:
     async def told(one: ServerSpec, outcome: Outcome) -> None:
         came[one.name] = (time.monotonic() - started, outcome)
 
-    bad = [spec("hanging", name="hanging", timeout=6), spec("shouting", name="shouting", timeout=6)]
+    bad = [spec("hanging", name="hanging", timeout=6), spec("shouting", name="shouting")]
     await contact_all([*bad, spec("good", name="good")], told)
     assert isinstance(came["good"][1], Offer)
     assert came["good"][0] < came["hanging"][0]
-    for name in ("hanging", "shouting"):
+    for name, reason in (("hanging", "did not answer within 6 s"), ("shouting", "says more than is listened to")):
         assert isinstance(came[name][1], Unreachable)
-        assert "did not answer within 6 s" in str(came[name][1])
-    assert time.monotonic() - started < 20
+        assert reason in str(came[name][1])
+    assert came["shouting"][0] < 19  # ended for what it said, not for the time it took
     assert children() == set()
 
 
@@ -188,7 +188,7 @@ async def test_a_server_over_http_tells_the_same(http_server: str) -> None:
 
 async def test_an_answer_over_http_is_bounded(http_server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("repertory.sources.transports.MAX_ANSWER", 300)
-    with pytest.raises(Unreachable):
+    with pytest.raises(Unreachable, match="says more than is listened to"):
         await contact(ServerSpec("house", Transport.HTTP, url=f"{http_server}/mcp", timeout=5))
 
 
