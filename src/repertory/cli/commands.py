@@ -68,9 +68,7 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
 def add(
     where: Annotated[
         str,
-        typer.Argument(
-            help="A tool file, agent card, server.json, SKILL.md, Markdown file, a folder of them, a config of MCP servers, or an http(s) address."
-        ),
+        typer.Argument(help="A file or folder of tools, agents, skills or Markdown, a config of MCP servers, or an http(s) address."),
     ],
     git: Annotated[bool, typer.Option("--git", help="Read the commits of the git repository there, instead of its files.")] = False,
     commits: Annotated[int, typer.Option("--commits", min=1, help="With --git: how many, the newest first.")] = COMMITS,

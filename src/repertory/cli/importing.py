@@ -62,7 +62,7 @@ async def _add(files: Sequence[Path], settings: Any) -> list[dict[str, Any]]:
 
     async with session(settings) as asked:
         with progress_bar() as progress:
-            return [await asked.add(file, progress) for file in files]
+            return [await asked.add(str(file), progress) for file in files]
 
 
 def _listed(found: Sequence[Found]) -> RenderableType:
