@@ -28,6 +28,7 @@ from repertory.ingest import indexfile
 from repertory.ingest.embed import embed_concepts, embed_pending, pending_concepts
 from repertory.ingest.live import Round, config_at, due, open_config, take_in, together
 from repertory.ingest.run import IngestReport, Progress, fetch, ingest, ingest_feed, ingest_history, ingest_path
+from repertory.ingest.watch import Watcher
 from repertory.model import Edge, Entity, Filter, Kind, Principal, SearchRequest, SearchResponse
 from repertory.model.request import MAX_LIMIT
 from repertory.offload import offload
@@ -56,6 +57,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 ANSWER_TTL = 300.0  # seconds (E09)
+IN_PYTHON = "python:"  # opens the location of a source that is no file
 RETRY_EMBEDDING = 30.0  # seconds between attempts of a serving process to embed what waits
 
 
@@ -91,6 +93,10 @@ async def open_with(settings: Settings) -> AsyncIterator[Repertory]:
         repertory = Repertory(settings, ownership, store, index, sync, embedder, rewriter, reranker)
         stack.push_async_callback(repertory.quiet)
         yield repertory
+
+
+def _located(path: Path | str) -> Path:
+    return Path(path).expanduser().resolve()
 
 
 def make_embedder(settings: Settings) -> Embedder | None:
@@ -150,6 +156,7 @@ class Repertory:
         self._embedder = embedder
         self._writing = asyncio.Lock()
         self._embedding = asyncio.Lock()
+        self._watcher: Watcher | None = None  # follows every file source while there is one
         defaults = Defaults(settings.preset, settings.strategy, settings.fusion, settings.lane_weights, settings.min_confidence)
         expansion = Expansion(store, embedder.model) if settings.expansion and embedder else None
         answers: TimedCache[Hashable, SearchResponse] = TimedCache(size=settings.answer_cache, ttl=ANSWER_TTL)
@@ -184,11 +191,16 @@ class Repertory:
         """What kind of query this is, and how one would search for it (D09)."""
         return classify(query, understand(query, self._sync.snapshot.short_names).anchors)
 
-    async def add(self, where: Path | str, progress: Progress = lambda *_: None, *, commits: int | None = None) -> IngestReport:
+    async def add(
+        self, where: Path | str, progress: Progress = lambda *_: None, *, commits: int | None = None, dry_run: bool = False
+    ) -> IngestReport:
         """Read a file, a folder, the servers of a config, or what is at an http(s) address into the catalog, and embed what is new.
 
-        With `commits`, read so many of the newest commits of the git repository that is there instead.
+        With `commits`, read so many of the newest commits of the git repository that is there instead. A dry run of files writes nothing
+        and tells what would happen.
         """
+        if dry_run and (commits is not None or is_address(where)):
+            raise InvalidRequest("Only files and folders can be tried with a dry run.")
         if commits is not None:
             if is_address(where) or commits < 1:
                 raise InvalidRequest("A git history is read from a folder on this machine, and at least one commit of it.")
@@ -197,10 +209,16 @@ class Repertory:
             feed = await offload(fetch, str(where), self._store, progress)  # others may write while we wait for the network
             report = await self._write(ingest_feed, feed, self._store, self._sync)
         elif (config := await offload(config_at, Path(where))) is not None:
+            if dry_run:
+                raise InvalidRequest("Only files and folders can be tried with a dry run.")
             servers = await self._write(open_config, config, self._store, self._sync)
             report = together(config.name, await self._ask(servers, progress))
         else:
-            report = await self._write(ingest_path, Path(where), self._store, self._sync, progress)
+            report = await self._write(ingest_path, Path(where), self._store, self._sync, progress, dry_run=dry_run)
+            if dry_run:
+                return report
+            if self._watcher is not None:
+                self._watcher.follow(await offload(_located, where))
         return await self._embedded(report, progress)
 
     async def refresh(self, progress: Progress = lambda *_: None) -> IngestReport:
@@ -222,9 +240,27 @@ class Repertory:
         await contact_all((asked.spec for asked in wanted.asked), told)
         return sorted(reports, key=lambda report: report.source)
 
+    async def watch(self, paths: Iterable[Path | str] = (), tell: Callable[[IngestReport], None] = lambda _: None) -> None:
+        """Keep the catalog as its files are (B11): these paths, or all file sources and those added meanwhile. Ends when cancelled."""
+
+        async def read(location: Path) -> None:
+            tell(await self.add(location))
+
+        watcher = Watcher(read, self.settings.catalog)
+        chosen = await offload(lambda: [_located(path) for path in paths])
+        known = [Path(source.location) for source in await self.sources() if Path(source.location).is_absolute() and not source.live]
+        self._watcher = None if chosen else watcher
+        try:
+            for location in chosen or known:
+                watcher.follow(location)
+            await asyncio.Event().wait()
+        finally:
+            self._watcher = None
+            await watcher.close()
+
     async def put(self, source: str, entities: Iterable[Entity], progress: Progress = lambda *_: None) -> IngestReport:
         """Make these entities everything that a source of this name brings."""
-        report = await self._write(ingest, source, f"python:{source}", entities, self._store, self._sync)
+        report = await self._write(ingest, source, f"{IN_PYTHON}{source}", entities, self._store, self._sync)
         return await self._embedded(report, progress)
 
     async def export(self) -> dict[str, Any]:

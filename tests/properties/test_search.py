@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from tests.catalogs import ids
 
 import repertory
-from repertory.indexes.encode import dimension, weigh
+from repertory.indexes.encode import NAMING
+from repertory.indexes.features import dimension
 from repertory.ingest.project import project
 from repertory.model import Entity, Filter, Fusion, Kind, Preset, Principal, SearchRequest, Status, Strategy
 from repertory.text.tokens import plain_words, terms
@@ -107,7 +108,12 @@ def test_an_index_by_increments_equals_one_from_scratch(first: list[Entity], sec
             for state in (first, second, third):
                 await rep.put("entries", state)
                 assert await rep.check() == []
-                expected = Counter(term for entity in state for document in project(entity) for term in set(weigh(document.fields)))
+                expected = Counter(
+                    term
+                    for entity in state
+                    for document in project(entity)
+                    for term in {t for field, text in document.fields.items() for t in terms(text, naming=field in NAMING)}
+                )
                 spelled = Counter(w for e in state for d in project(e) for w in set().union(*map(plain_words, d.fields.values())))
                 assert rep._store.words() == spelled
                 assert rep._store.frequencies([dimension(term) for term in VOCABULARY]) == {

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from repertory.indexes.encode import bm25_probe, keyword_probe, pivot
-from repertory.model import Bucket, Entity, Kind, Status
+from repertory.indexes.encode import BM25_WEIGHTS, NAMING, bm25_probe, keyword_probe, pivot, read
+from repertory.indexes.features import dimension
+from repertory.model import Bucket, Entity, Field, Kind, Status
 from repertory.text.fold import fold
-from repertory.text.tokens import compact, query_words, terms, words
+from repertory.text.tokens import compact, grams, plain_words, query_words, short_names, terms, words
 
 
 @given(st.text(max_size=200))
@@ -63,3 +66,20 @@ def test_bucket_keys_come_back_as_they_were(bucket: Bucket) -> None:
 )
 def test_entities_survive_json(entity: Entity) -> None:
     assert Entity.from_json(entity.as_json()) == entity
+
+
+@given(
+    st.one_of(
+        st.text(),
+        st.lists(st.sampled_from("S3 Go C# c++ don't user's getUserById node.js v1.2 東京都の天気 Ünïcode a it's".split())).map(" ".join),
+    )
+)
+def test_a_reading_holds_the_words_of_the_text(text: str) -> None:
+    for field in (Field.NAME, Field.DESCRIPTION):
+        reading, naming = read({field: text}), field in NAMING
+        expected = Counter(map(dimension, terms(text, naming=naming)))
+        assert reading.terms == {term: times * BM25_WEIGHTS[field] for term, times in expected.items()}
+        assert set(reading.grams) == set(map(dimension, grams(words(text, naming=naming))))
+        assert set(map(dimension, words(text, naming=naming))) <= set(reading.keyword.indices)
+        assert reading.short_names == short_names(text, naming=naming)
+        assert reading.plain == plain_words(text)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import math
+import os
+import time
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +19,7 @@ from tests.catalogs import ask, ids, note, tool
 import repertory
 from repertory.app import Repertory
 from repertory.ingest.project import project
+from repertory.ingest.run import IngestReport
 from repertory.model import Entity, Filter, Fusion, Link, Preset, Principal, SearchRequest, Strategy
 from repertory.search.expand import Expansion, nearest
 from repertory.search.plan import plan
@@ -176,3 +182,97 @@ async def test_B08_depth_and_lane_weights(rep: Repertory, tmp_path: Path) -> Non
             "bm25": pytest.approx(3.0),
             "vector": pytest.approx(0.5),
         }
+
+
+SEEN_WITHIN = 2.0  # B11
+SAME = "# Note\n\nNothing happens here.\n\n## Later\n\nNothing happens here either.\n"  # equal texts share a vector
+
+
+@contextlib.asynccontextmanager
+async def watched(folder: Path, catalog: Path) -> AsyncIterator[tuple[Repertory, list[IngestReport]]]:
+    """A thousand files, watched, and what was reported since the first reading."""
+    folder.mkdir()
+    for position in range(1000):
+        (folder / f"note{position}.md").write_text(SAME)
+    reports: list[IngestReport] = []
+    async with repertory.open(catalog) as rep:
+        await rep.add(folder)
+        watching = asyncio.ensure_future(rep.watch(tell=reports.append))
+        await until(reports)
+        yield rep, reports
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
+
+
+async def seconds_until(rep: Repertory, query: str, holds: Callable[[list[str]], bool]) -> float:
+    """How long it takes until a search by words finds what it should."""
+    started = time.monotonic()
+    while not holds(ids(await ask(rep, query, strategy=Strategy.BM25))):
+        assert time.monotonic() - started < 30, "never seen"
+        await asyncio.sleep(0.02)
+    return time.monotonic() - started
+
+
+async def until(reports: list[IngestReport]) -> IngestReport:
+    """The report of one burst of changes."""
+    for _ in range(600):
+        if reports:
+            return reports.pop()
+        await asyncio.sleep(0.05)
+    raise AssertionError("nothing was read again")
+
+
+async def test_B11_changes_are_seen_within_two_seconds(tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    async with watched(folder, tmp_path / "catalog") as (rep, reports):
+        (folder / "new.md").write_text("# Ferry\n\nThe zeppelin leaves at noon.\n")
+        assert await seconds_until(rep, "zeppelin", ["doc:notes/new.md"].__eq__) < SEEN_WITHIN
+        assert (await until(reports)).embedded == 1
+
+        (folder / "new.md").write_text("# Ferry\n\nThe submarine leaves at noon.\n")
+        assert await seconds_until(rep, "submarine", ["doc:notes/new.md"].__eq__) < SEEN_WITHIN
+        await until(reports)
+
+        (folder / "new.md").rename(folder / "moved.md")
+        assert await seconds_until(rep, "submarine", ["doc:notes/moved.md"].__eq__) < SEEN_WITHIN
+        report = await until(reports)
+        assert (report.moved, report.added, report.removed, report.embedded) == (1, 0, 0, 0)
+
+        (folder / "moved.md").unlink()
+        assert await seconds_until(rep, "submarine", [].__eq__) < SEEN_WITHIN
+        assert (await until(reports)).removed == 1
+        assert await rep.check() == []
+
+
+async def test_B11_one_changed_section_embeds_one_chunk_and_a_touch_none(tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    async with watched(folder, tmp_path / "catalog") as (_, reports):
+        (folder / "note7.md").write_text(SAME.replace("either", "but a regatta"))
+        report = await until(reports)
+        assert (report.changed, report.documents, report.embedded) == (1, 1, 1)
+
+        os.utime(folder / "note8.md")
+        report = await until(reports)
+        assert (report.documents, report.embedded) == (0, 0)
+
+
+async def test_B11_a_dry_run_tells_what_a_reading_would_do_and_writes_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for name in ("kept", "edited", "old", "dropped"):
+        (folder / f"{name}.md").write_text(f"# About {name}\n\nWords of {name}.\n")
+    async with repertory.open(tmp_path / "catalog", embedder="none") as rep:
+        await rep.add(folder)
+        before = rep.status()
+        (folder / "edited.md").write_text("# About edited\n\nOther words.\n")
+        (folder / "old.md").rename(folder / "renamed.md")
+        (folder / "dropped.md").unlink()
+        (folder / "fresh.md").write_text("# Fresh\n")
+        tried = await rep.add(folder, dry_run=True)
+        assert rep.status() == before
+        done = await rep.add(folder)
+        for report in (tried, done):
+            told = (report.added, report.changed, report.moved, report.removed, report.unchanged)
+            assert told == (1, 1, 1, 1, 1)
+        assert (tried.dry_run, done.dry_run) == (True, False)
+        assert rep.status() != before

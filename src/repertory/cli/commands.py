@@ -72,6 +72,7 @@ def add(
     ],
     git: Annotated[bool, typer.Option("--git", help="Read the commits of the git repository there, instead of its files.")] = False,
     commits: Annotated[int, typer.Option("--commits", min=1, help="With --git: how many, the newest first.")] = COMMITS,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
     catalog: CatalogOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -85,7 +86,7 @@ def add(
     async def work() -> dict[str, Any]:
         async with session(read_settings(catalog=catalog)) as asked:
             with progress_bar() as progress:
-                return await asked.add(absolute, progress, commits if git else None)
+                return await asked.add(absolute, progress, commits if git else None, dry_run)
 
     report = _run(work())
     if as_json:
@@ -118,6 +119,19 @@ def export(
     except OSError as error:
         raise InvalidRequest(f"{file} cannot be written: {error.strerror}.") from error
     err.print(f"{len(answer['tools'])} tools written to", str(file), markup=False, highlight=False, soft_wrap=True)
+
+
+@app.command()
+def watch(
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="[PATH]...", help="Files or folders; without any, all that the catalog was made of.")
+    ] = None,
+    catalog: CatalogOption = None,
+) -> None:
+    """Keep the catalog as its files are, until you stop it; `serve --watch` does it behind the service."""
+    from repertory.cli.watching import watch as run
+
+    run(read_settings(catalog=catalog), [path.expanduser().absolute() for path in paths or ()], out, err)
 
 
 @app.command()
@@ -292,12 +306,13 @@ def graph(
 def serve(
     host: Annotated[str | None, typer.Option("--host", help="Address to serve at.", show_default="127.0.0.1")] = None,
     port: Annotated[int | None, typer.Option("--port", "-p", help="Port to serve at; 0 takes a free one.", show_default="8321")] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Read files again when they change.")] = False,
     catalog: CatalogOption = None,
 ) -> None:
     """Serve the REST API and the web page."""
     from repertory.cli.serving import serve as run
 
-    run(read_settings(catalog=catalog, host=host, port=port), err)
+    run(read_settings(catalog=catalog, host=host, port=port), err, watch=watch)
 
 
 @app.command()

@@ -230,8 +230,9 @@ def report(answer: Mapping[str, Any]) -> Text:
     """What an indexing run did, in one line."""
     if answer["parts"]:
         return Text("\n").join(report(part) for part in answer["parts"])
-    words = [f"{answer[name]} {name}" for name in ("added", "changed", "removed", "unchanged") if answer[name]]
-    return Text(f"{answer['source']}: {', '.join(words) or 'nothing added'}.")
+    words = [f"{answer[name]} {name}" for name in ("added", "changed", "moved", "removed", "unchanged") if answer[name]]
+    note = " (dry run: nothing was written)" if answer["dry_run"] else ""
+    return Text(f"{answer['source']}: {', '.join(words) or 'nothing added'}{note}.")
 
 
 def _where(problem: Mapping[str, Any]) -> str:

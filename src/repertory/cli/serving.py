@@ -21,18 +21,18 @@ from repertory.rest import create_service
 from repertory.settings import Settings
 
 
-def serve(settings: Settings, console: Console) -> None:
+def serve(settings: Settings, console: Console, *, watch: bool = False) -> None:
     """Serve until interrupted."""
     _only_loopback(settings.host)
     signal.signal(signal.SIGTERM, _stop)  # uvicorn raises it again when it is done, and the catalog must still be closed then
-    asyncio.run(_serve(settings, console))
+    asyncio.run(_serve(settings, console, watch))
 
 
 def _stop(_signal: int, _frame: FrameType | None) -> None:
     raise SystemExit(0)
 
 
-async def _serve(settings: Settings, console: Console) -> None:
+async def _serve(settings: Settings, console: Console, watch: bool) -> None:
     async with open_with(settings) as rep:
         listener = _bind(settings.host, settings.port)
         host, port = listener.getsockname()[:2]
@@ -42,7 +42,13 @@ async def _serve(settings: Settings, console: Console) -> None:
         held = rep.status()
         console.print(Text.assemble(("Repertory", "bold"), f" serves {held['documents']} documents at {url}  ", ("(Ctrl-C stops)", "dim")))
         console.print(Text("Only this machine can reach it: access control is not set up.", style="dim"))
-        await uvicorn.Server(config).serve(sockets=[listener])
+        watching = asyncio.create_task(rep.watch()) if watch else None
+        try:
+            await uvicorn.Server(config).serve(sockets=[listener])
+        finally:
+            if watching is not None:
+                watching.cancel()
+                await asyncio.gather(watching, return_exceptions=True)
 
 
 def _bind(host: str, port: int) -> socket.socket:

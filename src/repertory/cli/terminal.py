@@ -46,9 +46,16 @@ def print_json(answer: dict[str, Any]) -> None:
 @contextmanager
 def progress_bar(prefix: str = "") -> Iterator[Any]:
     """One bar per stage on stderr, gone when the work is done."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
+    from rich.text import Text
 
-    columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    class Rate(ProgressColumn):
+        """How many a second."""
+
+        def render(self, task: Task) -> Text:
+            return Text(f"{task.speed:,.0f}/s" if task.speed else "", style="progress.data.speed")
+
+    columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
     tasks: dict[str, TaskID] = {}
     with Progress(*columns, console=err, transient=True) as bar:
 

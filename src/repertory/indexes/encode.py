@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from zlib import crc32
+from dataclasses import dataclass
 
 from repertory.embedders.base import Vector
 from repertory.indexes.base import Point, Sparse
-from repertory.model import Bucket, Field
-from repertory.text.tokens import compact, grams, stem, terms, words
+from repertory.indexes.features import dimension, features
+from repertory.model import Document, Field
+from repertory.text.tokens import compact, grams, stem, written
 
 GRAMS_PER_TERM = 7  # on the mean, weighted: 5.7 to 9.0 over eleven public sets
 K1 = 1.2  # C02
@@ -36,42 +37,63 @@ BM25_WEIGHTS: Mapping[Field, float] = {  # B03: what names a thing says more tha
 
 NAMING = frozenset({Field.PATH, Field.NAME, Field.TITLE})  # in these a short word is a name: "ls", "go"
 
-KEYWORD_BOOSTS: tuple[tuple[float, tuple[Field, ...]], ...] = (  # A04
-    (5.0, (Field.PATH,)),
-    (3.0, (Field.NAME, Field.TITLE)),
-    (2.0, (Field.DESCRIPTION, Field.HEADINGS, Field.BODY)),
-    (1.5, (Field.TAGS,)),
-    (1.0, (Field.METADATA,)),
-)
-PREFIX = 4  # letters: fewer are a word of their own ("Exa" is not in "Example")
-LONGEST_PREFIX = 32  # nobody types more of a word, and a page of base64 must not become a million dimensions
+KEYWORD_BOOSTS: Mapping[Field, float] = {  # A04: fields of one boost count once
+    Field.PATH: 5.0,
+    Field.NAME: 3.0,
+    Field.TITLE: 3.0,
+    Field.DESCRIPTION: 2.0,
+    Field.HEADINGS: 2.0,
+    Field.BODY: 2.0,
+    Field.TAGS: 1.5,
+    Field.METADATA: 1.0,
+}
 CONTEXT = 0.3  # E07: what a query is asked about counts less than what it asks
 TOOL_BOOST = 1.0  # A04: for each tool that matches
 FULL_BOOST = 13.5  # A15: every field and one tool
 
 
-def dimension(token: str) -> int:
-    """The dimension of a token: the same on every machine and in every release."""
-    return crc32(token.encode())
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the words of a document come to: everything about it that needs its text."""
+
+    terms: Mapping[int, float]  # by dimension, an occurrence counting as much as its field weighs
+    grams: Mapping[int, float]
+    keyword: Sparse
+    short_names: frozenset[str]
+    plain: frozenset[str]
 
 
-def weigh(fields: Mapping[Field, str]) -> Counter[str]:
-    """How often each term occurs, an occurrence counting as much as its field weighs."""
-    weights: Counter[str] = Counter()
+def read(fields: Mapping[Field, str]) -> Reading:
+    """Look at every word of a document once, for all lanes and statistics."""
+    terms: dict[int, float] = {}
+    grams: dict[int, float] = {}
+    boosted: dict[float, set[int]] = {}  # by boost, because several fields share one (A04)
+    short_names: set[str] = set()
+    plain: set[str] = set()
     for field, text in fields.items():
-        weight = BM25_WEIGHTS[field]
-        for term in terms(text, naming=field in NAMING):
-            weights[term] += weight  # type: ignore[assignment]
-    return weights
+        naming, weight, prefixes = field in NAMING, BM25_WEIGHTS[field], boosted.setdefault(KEYWORD_BOOSTS.get(field, 0.0), set())
+        for word, times in Counter(written(text)).items():
+            of_terms, of_grams, of_prefixes, of_short, of_plain = features(word, naming)
+            by = weight * times
+            for term in of_terms:
+                terms[term] = terms.get(term, 0.0) + by
+            for gram in of_grams:
+                grams[gram] = grams.get(gram, 0.0) + by
+            prefixes.update(of_prefixes)
+            plain.update(of_plain)
+            if of_short:
+                short_names.update(of_short)
+    return Reading(terms, grams, _keyword(boosted, fields.get(Field.TOOLS, "")), frozenset(short_names), frozenset(plain))
 
 
-def _weigh_grams(fields: Mapping[Field, str]) -> Counter[str]:
-    weights: Counter[str] = Counter()
-    for field, text in fields.items():
-        weight = BM25_WEIGHTS[field]
-        for gram in grams(words(text, naming=field in NAMING)):
-            weights[gram] += weight  # type: ignore[assignment]
-    return weights
+def _keyword(boosted: Mapping[float, Iterable[int]], tools: str) -> Sparse:
+    values: dict[int, float] = {}
+    lines = (set().union(*(features(word, naming=False).prefixes for word in written(line))) for line in tools.splitlines())
+    for boost, prefixes in (*boosted.items(), *((TOOL_BOOST, line) for line in lines)):
+        for prefix in prefixes if boost else ():
+            values[prefix] = values.get(prefix, 0.0) + boost
+    indices = sorted(values)
+    return Sparse(indices, list(map(values.__getitem__, indices)))
 
 
 def pivot(mean_length: float) -> float:
@@ -79,50 +101,24 @@ def pivot(mean_length: float) -> float:
     return 2 ** (round(2 * math.log2(max(mean_length, 1.0))) / 2)
 
 
-def encode(
-    number: int,
-    bucket: Bucket,
-    tags: Iterable[str],
-    fields: Mapping[Field, str],
-    dense: Vector | None,
-    pivot: float,
-) -> Point:
+def encode(number: int, document: Document, reading: Reading, dense: Vector | None, pivot: float) -> Point:
     """A document as a point."""
     return Point(
         number=number,
-        bucket=bucket.key,
-        tags=tuple(sorted(set(tags))),
-        names=exact_names(fields),
-        bm25=_bm25(weigh(fields), pivot),
-        grams=_bm25(_weigh_grams(fields), pivot * GRAMS_PER_TERM),
-        keyword=_keyword(fields),
+        bucket=document.bucket.key,
+        tags=tuple(sorted(set(document.tags))),
+        names=exact_names(document.fields),
+        bm25=_bm25(reading.terms, pivot),
+        grams=_bm25(reading.grams, pivot * GRAMS_PER_TERM),
+        keyword=reading.keyword,
         dense=dense,
     )
 
 
-def _bm25(weights: Mapping[str, float], pivot: float) -> Sparse:
+def _bm25(weights: Mapping[int, float], pivot: float) -> Sparse:
     norm = K1 * (1 - B + B * sum(weights.values()) / pivot)
-    return _sparse((term, weight * (K1 + 1) / (weight + norm)) for term, weight in weights.items())
-
-
-def _keyword(fields: Mapping[Field, str]) -> Sparse:
-    values: Counter[str] = Counter()
-    for boost, names in KEYWORD_BOOSTS:
-        for prefix in set().union(*(_prefixes(fields.get(name, ""), name in NAMING) for name in names)):
-            values[prefix] += boost  # type: ignore[assignment]
-    for line in fields.get(Field.TOOLS, "").splitlines():
-        for prefix in _prefixes(line, naming=False):
-            values[prefix] += TOOL_BOOST  # type: ignore[assignment]
-    return _sparse(values.items())
-
-
-def _prefixes(text: str, naming: bool) -> set[str]:
-    """Every word and every beginning of it: a query token matches at a word boundary, never inside a word."""
-    found: set[str] = set()
-    for word in words(text, naming=naming):
-        found.update(word[:end] for end in range(PREFIX, min(len(word), LONGEST_PREFIX)))
-        found.add(word)
-    return found
+    indices = sorted(weights)
+    return Sparse(indices, [weight * (K1 + 1) / (weight + norm) for weight in map(weights.__getitem__, indices)])
 
 
 def bm25_probe(query_words: Iterable[str], context: Iterable[str] = ()) -> Sparse:

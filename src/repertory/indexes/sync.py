@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import heapq
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from operator import itemgetter
+from types import MappingProxyType
 
 import numpy as np
 
 from repertory.indexes.base import FORMAT, Index, Point, Scope, Standing
-from repertory.indexes.encode import encode, pivot
+from repertory.indexes.encode import Reading, encode, pivot, read
 from repertory.model import Filter
 from repertory.store import DocumentRecord, Snapshot, Store
 
@@ -26,6 +27,8 @@ MIXED = 0.0  # no mean length gives this pivot: points are of more than one
 STALE = 0.2  # share of removed points that may still count in IDF; it is then less than .2 off, of about 5
 LARGE = 20_000  # vectors: from here on an index over them is worth building
 CHECKPOINT_EVERY = 20_000  # lines of the outbox: what a killed process replays at most
+
+_NOTHING: Mapping[str, Reading] = MappingProxyType({})
 
 
 class Sync:
@@ -75,12 +78,18 @@ class Sync:
             return "the catalog has moved on without it"
         return None
 
-    def catch_up(self) -> None:
-        """Apply what the outbox holds. Afterwards a search finds what was written before (A14)."""
+    def catch_up(self, readings: Mapping[str, Reading] = _NOTHING) -> None:
+        """Apply what the outbox holds. Afterwards a search finds what was written before (A14).
+
+        `readings` spares reading documents again that were just written, by their ids.
+        """
+        if not self.snapshot.counts:
+            self.snapshot = self._store.snapshot()  # the first documents are encoded for their own mean length, not for none
+            self._pivot = pivot(self.snapshot.mean_length)
         while lines := self._store.outbox(self._position, BATCH):
             removed = {number: gone for _, number, gone in lines}
             put = self._store.documents(self._model, [number for number, gone in removed.items() if not gone])
-            self._put(put, self._pivot or pivot(self.snapshot.mean_length))
+            self._put(put, self._pivot or pivot(self.snapshot.mean_length), readings)
             gone_now = [number for number, gone in removed.items() if gone]
             self._index.remove(gone_now)
             self._removed += len(gone_now)
@@ -141,16 +150,17 @@ class Sync:
 
     def differences(self) -> list[str]:
         """Where the index is not what the truth says: empty when all is well."""
-        expected = (self._encode(record, self._pivot) for record in self._store.documents(self._model))
+        expected = (_encode(record, self._pivot) for record in self._store.documents(self._model))
         return list(_compare(expected, self._index.points()))
 
-    def _put(self, records: Iterable[DocumentRecord], pivot: float) -> None:
+    def _put(self, records: Iterable[DocumentRecord], pivot: float, readings: Mapping[str, Reading] = _NOTHING) -> None:
         for batch in _batched(records):
-            self._index.put([self._encode(record, pivot) for record in batch])
+            self._index.put([_encode(record, pivot, readings) for record in batch])
 
-    def _encode(self, record: DocumentRecord, pivot: float) -> Point:
-        document = record.document
-        return encode(record.number, document.bucket, document.tags, document.fields, record.vector, pivot)
+
+def _encode(record: DocumentRecord, pivot: float, readings: Mapping[str, Reading] = _NOTHING) -> Point:
+    document = record.document
+    return encode(record.number, document, readings.get(document.id) or read(document.fields), record.vector, pivot)
 
 
 def _batched(records: Iterable[DocumentRecord]) -> Iterator[list[DocumentRecord]]:

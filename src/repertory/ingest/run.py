@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, count
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from repertory.errors import InvalidRequest, SourceError
-from repertory.indexes import encode
+from repertory.indexes.encode import Reading, read
 from repertory.indexes.sync import Sync
 from repertory.ingest.project import VERSION, project
 from repertory.model import Document, Entity, content_digest
@@ -25,7 +26,6 @@ from repertory.sources.content import storable
 from repertory.sources.feed import Feed, read_feed
 from repertory.sources.web import Web
 from repertory.store import Changes, NewDocument, Store
-from repertory.text.tokens import plain_words, short_names
 
 BATCH = 500  # entities in one transaction
 
@@ -40,22 +40,24 @@ class IngestReport:
     added: int = 0
     changed: int = 0
     removed: int = 0
+    moved: int = 0  # the same texts under another path; neither added nor removed
     unchanged: int = 0
     documents: int = 0  # written anew
     embedded: int = 0
     waiting: int = 0  # texts still without a vector
     excuse: str = ""  # why they wait
     revision: int = 0
+    dry_run: bool = False  # nothing was written
     problems: list[Problem] = field(default_factory=list)
     parts: list[IngestReport] = field(default_factory=list)  # where there were several sources
 
 
-def ingest_path(path: Path, store: Store, sync: Sync, progress: Progress) -> IngestReport:
-    """Read a file or folder into the catalog; what it no longer holds leaves it."""
+def ingest_path(path: Path, store: Store, sync: Sync, progress: Progress, *, dry_run: bool = False) -> IngestReport:
+    """Read a file or folder into the catalog; what it no longer holds leaves it. A dry run only tells what would happen."""
     location = path.expanduser().resolve()
     name = _source_name(str(location), location.stem if location.is_file() else location.name or "root", store)
     items = folder.read_path(location, name, lambda done, total: progress("Reading", done, total))
-    return ingest(name, str(location), items if store.digests(name) else _something(items, str(location)), store, sync)
+    return ingest(name, str(location), items if store.digests(name) else _something(items, str(location)), store, sync, dry_run=dry_run)
 
 
 def ingest_history(path: Path, commits: int, store: Store, sync: Sync) -> IngestReport:
@@ -100,9 +102,10 @@ def ingest(
     *,
     complete: bool = True,
     live: bool = False,
+    dry_run: bool = False,
 ) -> IngestReport:
     """Make a source's entries in the catalog what `items` says they are; where they are not complete, what they do not tell of stays."""
-    report = IngestReport(name)
+    report = IngestReport(name, dry_run=dry_run)
     taken = {source.name: source.location for source in store.sources()}.get(name, location)
     if taken != location:
         raise InvalidRequest(f"{name!r} is the name of another source, {taken}. Choose another name.")
@@ -110,24 +113,30 @@ def ingest(
     provenance: dict[str, str] = {}
     unread: set[str] = set()
     withdrawn: set[str] = set()
+    came: Counter[str] = Counter()  # what new entities say
     for batch in _batches(_unique(items, provenance, unread, withdrawn, report)):
-        if report.added + report.changed + report.unchanged == 0:
+        if report.added + report.changed + report.unchanged == 0 and not dry_run:
             store.put_source(name, location, live=live)  # before its first entry: a run that is killed must not leave entries of nobody
         changes = Changes(f"add {name}", name)
         for entity in _unowned(batch, known, store, report):
             _compare(entity, known, changes, report)
-        _diff_documents(changes, store)
-        _write(changes, store, sync, report)
+        readings = _diff_documents(changes, store)
+        came.update(_said(changes.put_documents, known))
+        _write(changes, readings, store, sync, report)
     # What a file held stays when the file could not be read this time: a typing error must not empty the catalog.
     gone = [
         entity_id
         for entity_id, (_, file) in known.items()
         if entity_id not in provenance and (entity_id in withdrawn or (complete and not _is_under(file, unread)))
     ]
-    report.removed = len(gone)
+    report.moved = (came & Counter(store.texts(gone).values())).total()
+    report.added -= report.moved
+    report.removed = len(gone) - report.moved
     if not complete:
-        report.unchanged = len(known) - report.changed - report.removed
-    _write(Changes(f"add {name}", name, remove_entities=gone), store, sync, report)
+        report.unchanged = len(known) - report.changed - len(gone)
+    _write(Changes(f"add {name}", name, remove_entities=gone), {}, store, sync, report)
+    if dry_run:
+        return report
     sync.settle()
     store.put_source(name, location, live=live)
     if store.mark_source(name, problems=len(report.problems)):
@@ -209,35 +218,39 @@ def _compare(entity: Entity, known: dict[str, tuple[str, str]], changes: Changes
     changes.put_entities.append((entity, digest))
 
 
-def _diff_documents(changes: Changes, store: Store) -> None:
-    """Of the entities that changed, only the documents that changed."""
+def _diff_documents(changes: Changes, store: Store) -> dict[str, Reading]:
+    """Of the entities that changed, only the documents that changed; answers what was read in them, which the index needs too."""
     stored = store.signatures([entity.id for entity, _ in changes.put_entities])
+    readings: dict[str, Reading] = {}
     for entity, _ in changes.put_entities:
         for document in project(entity):
             signature = content_digest([document.fields, document.text, document.bucket.key, document.tags, document.anchor])
             if stored.pop(document.id, "") != signature:
-                changes.put_documents.append(_new_document(document, signature))
+                readings[document.id] = reading = read(document.fields)
+                changes.put_documents.append(_new_document(document, signature, reading))
     changes.remove_documents += stored
+    return readings
 
 
-def _new_document(document: Document, signature: str) -> NewDocument:
-    names = frozenset(name for field, text in document.fields.items() for name in short_names(text, naming=field in encode.NAMING))
-    weights = encode.weigh(document.fields)
-    return NewDocument(
-        document=document,
-        signature=signature,
-        length=float(sum(weights.values())),
-        short_names=names,
-        terms=frozenset(map(encode.dimension, weights)),
-        words=frozenset().union(*map(plain_words, document.fields.values())),
-    )
+def _said(written: Iterable[NewDocument], known: Mapping[str, object]) -> Iterable[str]:
+    """The texts of each new entity, as one digest: what moves says the same under another path, and keeps its vectors."""
+    texts: dict[str, str] = {}
+    for new in written if known else ():  # a source that had nothing has nothing to move
+        if new.document.entity_id not in known:
+            texts[new.document.entity_id] = texts.get(new.document.entity_id, "") + new.document.digest
+    return texts.values()
 
 
-def _write(changes: Changes, store: Store, sync: Sync, report: IngestReport) -> None:
-    if changes:
+def _new_document(document: Document, signature: str, reading: Reading) -> NewDocument:
+    length = sum(reading.terms.values())
+    return NewDocument(document, signature, length, reading.short_names, frozenset(reading.terms), reading.plain)
+
+
+def _write(changes: Changes, readings: Mapping[str, Reading], store: Store, sync: Sync, report: IngestReport) -> None:
+    report.documents += len(changes.put_documents)
+    if changes and not report.dry_run:
         store.write(changes)
-        report.documents += len(changes.put_documents)
-        sync.catch_up()
+        sync.catch_up(readings)
 
 
 def _batches(entities: Iterable[Entity]) -> Iterator[list[Entity]]:

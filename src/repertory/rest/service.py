@@ -175,7 +175,7 @@ async def _adding(rep: Repertory, body: AddBody, adding: set[asyncio.Task[None]]
 
     async def work() -> None:
         try:
-            lines.put_nowait({"report": asdict(await rep.add(body.path, progress, commits=body.commits))})
+            lines.put_nowait({"report": asdict(await rep.add(body.path, progress, commits=body.commits, dry_run=body.dry_run))})
         except RepertoryError as error:
             lines.put_nowait({"problem": {"code": error.code, "message": str(error)}})
         finally:

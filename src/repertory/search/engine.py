@@ -15,7 +15,7 @@ from repertory import access
 from repertory.cache import TimedCache
 from repertory.embedders.base import Embedder
 from repertory.indexes.base import VECTOR, Index
-from repertory.indexes.encode import dimension
+from repertory.indexes.features import dimension
 from repertory.indexes.sync import Sync
 from repertory.model import Candidate, Diagnostic, Filter, Principal, SearchRequest, SearchResponse
 from repertory.offload import offload

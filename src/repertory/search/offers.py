@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from repertory.indexes.encode import PREFIX
+from repertory.indexes.features import PREFIX
 from repertory.model import Entity, Filter, Kind, LiftedTool, MatchingTool, Result
 from repertory.store import Store
 from repertory.text.fold import fold

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from repertory.indexes.encode import dimension
+from repertory.indexes.features import dimension
 from repertory.search.adapt import inverse_frequency, known_share
 from repertory.search.place import Place
 from repertory.search.spelling import correct_query, known_in

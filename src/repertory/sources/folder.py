@@ -17,7 +17,7 @@ from repertory.sources.skills import SkillReader
 from repertory.sources.toolfile import ToolFileReader
 from repertory.sources.virtual import VirtualServerReader
 
-_SUFFIXES = pages.SUFFIXES | values.SUFFIXES
+SUFFIXES = pages.SUFFIXES | values.SUFFIXES
 
 Progress = Callable[[int, int], None]  # files done, files in all
 
@@ -36,7 +36,7 @@ def files(path: Path) -> list[Path]:
     if not path.is_dir():
         _require_reader(path)
         return [path]
-    return [file for file in walk.files(path) if file.suffix.lower() in _SUFFIXES or file.is_dir()]
+    return [file for file in walk.files(path) if file.suffix.lower() in SUFFIXES or file.is_dir()]
 
 
 def readers(listed: Sequence[Path] | None = None) -> tuple[Reader, ...]:

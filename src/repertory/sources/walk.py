@@ -20,6 +20,11 @@ def files(root: Path) -> list[Path]:
     return sorted(walk.found, key=lambda file: file.parts)
 
 
+def is_skipped(name: str) -> bool:
+    """Whether files and folders of this name are never read."""
+    return name.startswith(".") or name in SKIPPED
+
+
 class _Walk:
     def __init__(self, root: Path) -> None:
         self.real_root = os.path.realpath(root)
@@ -42,7 +47,7 @@ class _Walk:
                 self.found.append(shown)
                 continue
             for entry in listed:
-                if entry.name.startswith(".") or entry.name in SKIPPED:
+                if is_skipped(entry.name):
                     continue
                 if entry.is_symlink():
                     self._links.append(shown / entry.name)

@@ -259,6 +259,14 @@ class Store:
         rows = self._select(select(documents.c.id, documents.c.signature).where(documents.c.entity_id.in_(_WANTED)), entity_ids)
         return {row.id: row.signature for row in rows}
 
+    def texts(self, entity_ids: Sequence[str]) -> dict[str, str]:
+        """The digests of what each of these entities has for the embedder, in order, as one string."""
+        wanted = select(documents.c.entity_id, documents.c.digest).where(documents.c.entity_id.in_(_WANTED)).order_by(documents.c.number)
+        found: dict[str, str] = {}
+        for row in self._select(wanted, entity_ids):
+            found[row.entity_id] = found.get(row.entity_id, "") + row.digest
+        return found
+
     def references(self, numbers: Sequence[int] | None) -> dict[int, Reference]:
         """What search needs to know of these documents, or of all; numbers that are gone are left out."""
         columns = "SELECT number, id, entity_id, bucket FROM documents"

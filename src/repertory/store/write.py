@@ -9,10 +9,11 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Column, Connection, delete, func, insert, select, text, update
+from sqlalchemy import ClauseElement, Column, Connection, Table, delete, func, insert, select, text, update
 
 from repertory.embedders.base import Vector
 from repertory.graph import derive as graph
@@ -55,8 +56,7 @@ def add_embeddings(connection: Connection, model: str, vectors: Mapping[str, Vec
         {"model": model, "digest": digest, "vector": np.ascontiguousarray(vector, dtype="<f4").tobytes()}
         for digest, vector in vectors.items()
     ]
-    if rows:
-        connection.execute(insert(embeddings), rows)
+    _insert(connection, embeddings, rows)
     numbers: list[int] = []
     for chunk in chunks(digests):
         numbers += connection.execute(select(documents.c.number).where(documents.c.digest.in_(chunk))).scalars()
@@ -93,9 +93,8 @@ def _put_entities(connection: Connection, changed: Sequence[tuple[Entity, str]],
                 "modified": entity.modified.isoformat() if entity.modified else None,
             }
         )
-    if rows:
-        connection.execute(insert(entities), rows)
-        put_edges(connection, [entity for entity, _ in changed])
+    _insert(connection, entities, rows)
+    put_edges(connection, [entity for entity, _ in changed])
 
 
 def put_edges(connection: Connection, changed: Sequence[Entity]) -> None:
@@ -106,10 +105,8 @@ def put_edges(connection: Connection, changed: Sequence[Entity]) -> None:
         for link in dict.fromkeys((*entity.links, *graph.derive(entity)))
     ]
     stated = [{"owner": entity.id, **edge._asdict()} for entity in changed for edge in graph.statements(entity)]
-    if owned:
-        connection.execute(insert(edges), owned)
-    if stated:
-        connection.execute(insert(statements), stated)
+    _insert(connection, edges, owned)
+    _insert(connection, statements, stated)
 
 
 def _put_documents(connection: Connection, added: Sequence[NewDocument]) -> list[int]:
@@ -135,8 +132,7 @@ def _put_documents(connection: Connection, added: Sequence[NewDocument]) -> list
         }
         for number, new in zip(numbers, added, strict=True)
     ]
-    if rows:
-        connection.execute(insert(documents), rows)
+    _insert(connection, documents, rows)
     return list(numbers)
 
 
@@ -175,8 +171,7 @@ def count(connection: Connection, key: Column[Any], change: Mapping[Any, int]) -
     add = f"""INSERT INTO {table} ({name}, documents) VALUES (:key, :by)
               ON CONFLICT ({name}) DO UPDATE SET documents = {table}.documents + excluded.documents"""  # noqa: S608 - names of ours
     moved = [{"key": value, "by": by} for value, by in change.items() if by]
-    if moved:
-        connection.execute(text(add), moved)
+    _many(connection, text(add), ("key", "by"), moved)
     for chunk in chunks([value for value, by in change.items() if by < 0]):
         connection.execute(delete(key.table).where(key.in_(chunk), key.table.c.documents <= 0))
 
@@ -200,8 +195,7 @@ def _announce(connection: Connection, *, removed: Iterable[int], put: Iterable[i
     lines = [(number, True) for number in removed] + [(number, False) for number in put]
     positions = _take(connection, "position", len(lines))
     rows = [{"position": p, "number": n, "removed": gone} for p, (n, gone) in zip(positions, lines, strict=True)]
-    if rows:
-        connection.execute(insert(outbox), rows)
+    _insert(connection, outbox, rows)
 
 
 def _revise(connection: Connection, note: str) -> int:
@@ -219,6 +213,18 @@ def _take(connection: Connection, name: str, count: int) -> range:
         if not changed.rowcount:
             connection.execute(insert(facts).values(name=name, value=value))
     return range(last + 1, last + count + 1)
+
+
+def _insert(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    _many(connection, insert(table), [column.name for column in table.columns], rows)
+
+
+def _many(connection: Connection, statement: ClauseElement, names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+    """One statement for many rows, straight to the driver: SQLAlchemy's way of binding takes longer than writing them."""
+    if rows:
+        compiled = statement.compile(dialect=connection.dialect)
+        plain: Sequence[Any] = list(map(itemgetter(*names), rows)) if connection.dialect.positional else rows
+        connection.exec_driver_sql(str(compiled), plain)
 
 
 def _delete(connection: Connection, column: Any, values: Sequence[Any]) -> None:

@@ -72,17 +72,27 @@ GRAM = "gram"  # two characters of a script without spaces
 WHOLE = "whole"  # an identifier kept whole beside its parts
 
 
+def written(text: str) -> list[str]:
+    """The words of a text as they are written there, in order. Each of them, read alone, gives the tokens that it gives in the text."""
+    found: list[str] = _WORD.findall(text)
+    return found
+
+
 def tokens(text: str) -> Iterator[Token]:
     """Every token of a text, in order: stopwords too, so that callers decide."""
     for match in _WORD.finditer(text):
-        word = match.group()
-        yield from _remembered(word) if len(word) < LONG else _split(word)
+        yield from split(match.group())
 
 
 def _distinct(text: str) -> Iterator[Token]:
     """The tokens of each written word once, in no order: for callers that count none of them."""
     for word in set(_WORD.findall(text)):
-        yield from _remembered(word) if len(word) < LONG else _split(word)
+        yield from split(word)
+
+
+def split(word: str) -> tuple[Token, ...]:
+    """The tokens of one written word."""
+    return _remembered(word) if len(word) < LONG else _split(word)
 
 
 def _split(word: str) -> tuple[Token, ...]:
@@ -130,7 +140,12 @@ def _unspaced(folded: str) -> Iterator[Token]:
 
 def words(text: str, *, naming: bool = False) -> list[str]:
     """What a document is found by: no stopwords, short tokens only where they are names, as all are in a text that is a name itself."""
-    return [token.text for token in tokens(text) if _tells(token, naming)]
+    return [token.text for token in telling(tokens(text), naming)]
+
+
+def telling(found: Iterable[Token], naming: bool) -> list[Token]:
+    """The tokens that a document is found by."""
+    return [token for token in found if _tells(token, naming)]
 
 
 def _tells(token: Token, naming: bool) -> bool:
@@ -141,7 +156,12 @@ def _tells(token: Token, naming: bool) -> bool:
 
 def plain_words(text: str) -> set[str]:
     """The words of a text that can be misspelt: letters only, no short names, no bigrams, no identifiers kept whole."""
-    return {word for word, form in _distinct(text) if form == WORD and is_plain(word) and word.isalpha()}
+    return plain(_distinct(text))
+
+
+def plain(found: Iterable[Token]) -> set[str]:
+    """The plain words among tokens."""
+    return {word for word, form in found if form == WORD and is_plain(word) and word.isalpha()}
 
 
 def is_plain(word: str) -> bool:
@@ -164,7 +184,12 @@ def _asks(token: Token, names: Container[str]) -> bool:
 
 def short_names(text: str, *, naming: bool = False) -> set[str]:
     """The short tokens among the `words` of a text: what `query_words` must know of the index."""
-    return {token.text for token in _distinct(text) if len(token.text) < SHORT and token.form != GRAM and _tells(token, naming)}
+    return short(telling(_distinct(text), naming))
+
+
+def short(told: Iterable[Token]) -> set[str]:
+    """The short ones among tokens that tell."""
+    return {token.text for token in told if len(token.text) < SHORT and token.form != GRAM}
 
 
 _thread = threading.local()

@@ -69,7 +69,7 @@ async def test_a_moved_file_is_not_embedded_again(rep: Repertory, notes: Path) -
     await rep.add(notes)
     (notes / "harbour.md").rename(notes / "port.md")
     report = await rep.add(notes)
-    assert (report.added, report.removed, report.embedded) == (1, 1, 0)
+    assert (report.moved, report.added, report.removed, report.embedded) == (1, 0, 0, 0)
     assert "doc:notes/port.md" in ids(await ask(rep, "tides"))
     assert await rep.check() == []
 
