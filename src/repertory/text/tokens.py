@@ -81,21 +81,18 @@ def written(text: str) -> list[str]:
 def tokens(text: str) -> Iterator[Token]:
     """Every token of a text, in order: stopwords too, so that callers decide."""
     for match in _WORD.finditer(text):
-        yield from split(match.group())
+        word = match.group()
+        yield from _remembered(word) if len(word) < LONG else split(word)
 
 
 def _distinct(text: str) -> Iterator[Token]:
     """The tokens of each written word once, in no order: for callers that count none of them."""
     for word in set(_WORD.findall(text)):
-        yield from split(word)
+        yield from _remembered(word) if len(word) < LONG else split(word)
 
 
 def split(word: str) -> tuple[Token, ...]:
     """The tokens of one written word."""
-    return _remembered(word) if len(word) < LONG else _split(word)
-
-
-def _split(word: str) -> tuple[Token, ...]:
     word = _POSSESSIVE.sub("", word).replace("'", "").replace("’", "")
     folded = fold(word)
     if _UNSPACED.search(folded):
@@ -108,7 +105,7 @@ def _split(word: str) -> tuple[Token, ...]:
     return (*found, *(Token(spelling, WHOLE) for spelling in dict.fromkeys((folded, joined))))  # node.js, nodejs
 
 
-_remembered = lru_cache(maxsize=65536)(_split)
+_remembered = lru_cache(maxsize=65536)(split)
 
 
 def _part(written: str) -> Token:
@@ -128,14 +125,14 @@ def _unspaced(folded: str) -> Iterator[Token]:
     at = 0
     for run in _UNSPACED.finditer(folded):
         if at < run.start():
-            yield from _split(folded[at : run.start()])
+            yield from split(folded[at : run.start()])
         at = run.end()
         characters = run.group()
         yield from (Token(characters[i : i + 2], GRAM) for i in range(max(1, len(characters) - 1)))
         if len(characters) > 2:
             yield Token(characters, WHOLE)
     if at < len(folded):
-        yield from _split(folded[at:])
+        yield from split(folded[at:])
 
 
 def words(text: str, *, naming: bool = False) -> list[str]:
