@@ -265,6 +265,7 @@ def test_help_names_every_command_within_a_second() -> None:
         "search",
         "list",
         "show",
+        "watch",
         "graph",
         "sources",
         "import",
