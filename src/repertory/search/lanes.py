@@ -60,7 +60,7 @@ class Head:
 async def start(plan: SearchPlan, query: Query, place: Place, embedder: Embedder | None) -> Head:
     """Embed the query if the plan wants a vector, and run the lexical lanes meanwhile. Without one, the lexical plan stands in."""
     if VECTOR not in plan.lanes:
-        return await offload(_ahead, plan, query, place)
+        return Head(plan, Reading(query))  # nothing to wait for: `run` does it all, on one thread
     head, vectors = await asyncio.gather(offload(_ahead, plan, query, place), look(embedder, query.texts, query.context, bare=place.bare))
     if head.reading.corrected and not isinstance(vectors, str):  # what was embedded meanwhile has the typing errors in it
         vectors = await look(embedder, head.reading.query.texts, query.context, bare=place.bare)
@@ -68,7 +68,7 @@ async def start(plan: SearchPlan, query: Query, place: Place, embedder: Embedder
         return replace(head, vectors=vectors)
     if plan.strategy is Strategy.EMBEDDING:
         raise VectorsUnavailable(f"This search needs vectors: {vectors} Use another strategy, such as bm25, or try again later.")
-    return await offload(_ahead, plan.without_vector(vectors), query, place)
+    return Head(plan.without_vector(vectors), Reading(query))
 
 
 def _ahead(plan: SearchPlan, query: Query, place: Place) -> Head:
@@ -96,7 +96,9 @@ def _walk(query: Query, plan: SearchPlan, store: Store) -> Hits:
 
 
 def run(head: Head, place: Place) -> Found:
-    """The lane that waited for the vector, then the scores that are missing."""
+    """The lane that waited for the vector, or all where none does; then the scores that are missing."""
+    if VECTOR not in head.plan.lanes:
+        head = _ahead(head.plan, head.reading.query, place)
     plan, query = head.plan, head.reading.query
     vectors, concepts = _expanded(head, place)
     if REGEX in plan.lanes:
