@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import repertory
-from repertory.app import make_embedder
+from repertory.embedders.choose import make_embedder
 from repertory.evaluate.sets import load
 from repertory.model import Entity, Kind, SearchRequest, Strategy
 from repertory.settings import load as load_settings

@@ -16,9 +16,7 @@ from repertory import access
 from repertory import settings as settings_module
 from repertory.cache import TimedCache
 from repertory.embedders.base import Embedder, Vector
-from repertory.embedders.onnx import OnnxEmbedder
-from repertory.embedders.openai import OpenAIEmbedder
-from repertory.embedders.wrappers import Cached, Guarded
+from repertory.embedders.choose import make_embedder
 from repertory.errors import EmbedderError, InvalidRequest, NotFound
 from repertory.graph.derive import PAIRS, is_node
 from repertory.graph.draw import MAX_EDGES, Drawing, Format, draw
@@ -34,9 +32,7 @@ from repertory.model.request import MAX_LIMIT
 from repertory.offload import offload
 from repertory.owner import Ownership
 from repertory.remote.base import Reranker, Rewriter
-from repertory.remote.reranker import HttpReranker
-from repertory.remote.rewriter import ChatRewriter
-from repertory.remote.wrappers import CachedRewriter, GuardedReranker, GuardedRewriter
+from repertory.remote.choose import make_reranker, make_rewriter
 from repertory.search.categories import Category, categories
 from repertory.search.engine import Engine
 from repertory.search.expand import Expansion
@@ -97,42 +93,6 @@ async def open_with(settings: Settings) -> AsyncIterator[Repertory]:
 
 def _located(path: Path | str) -> Path:
     return Path(path).expanduser().resolve()
-
-
-def make_embedder(settings: Settings) -> Embedder | None:
-    """The embedder that the settings choose, with its breaker and its cache."""
-    if settings.embedder == "none":
-        return None
-    inner: Embedder
-    if settings.embedder == "openai":
-        inner = OpenAIEmbedder(
-            settings.embedder_url,
-            settings.embedder_model,
-            api_key=settings.embedder_key,
-            dimensions=settings.embedder_dimensions,
-        )
-    else:
-        inner = OnnxEmbedder(threads=settings.embedder_threads)
-    guarded = Guarded(inner, pause=settings.embedder_pause, timeout=settings.embedder_timeout)
-    return Cached(guarded, size=settings.embedder_cache) if settings.embedder_cache else guarded
-
-
-def make_rewriter(settings: Settings) -> Rewriter | None:
-    """The rewriter that the settings name, with its breaker and its cache."""
-    if not (settings.rewriter_url and settings.rewriter_model):
-        return None
-    limit = settings.rewriter_timeout
-    inner = ChatRewriter(settings.rewriter_url, settings.rewriter_model, api_key=settings.rewriter_key, timeout=limit)
-    return CachedRewriter(GuardedRewriter(inner, timeout=limit))
-
-
-def make_reranker(settings: Settings) -> Reranker | None:
-    """The re-ranker that the settings name, with its breaker."""
-    if not (settings.reranker_url and settings.reranker_model):
-        return None
-    limit = settings.reranker_timeout
-    inner = HttpReranker(settings.reranker_url, settings.reranker_model, api_key=settings.reranker_key, timeout=limit)
-    return GuardedReranker(inner, timeout=limit)
 
 
 class Repertory:
@@ -199,7 +159,8 @@ class Repertory:
         With `commits`, read so many of the newest commits of the git repository that is there instead. A dry run of files writes nothing
         and tells what would happen.
         """
-        if dry_run and (commits is not None or is_address(where)):
+        config = None if commits is not None or is_address(where) else await offload(config_at, Path(where))
+        if dry_run and (commits is not None or is_address(where) or config is not None):
             raise InvalidRequest("Only files and folders can be tried with a dry run.")
         if commits is not None:
             if is_address(where) or commits < 1:
@@ -208,9 +169,7 @@ class Repertory:
         elif is_address(where):
             feed = await offload(fetch, str(where), self._store, progress)  # others may write while we wait for the network
             report = await self._write(ingest_feed, feed, self._store, self._sync)
-        elif (config := await offload(config_at, Path(where))) is not None:
-            if dry_run:
-                raise InvalidRequest("Only files and folders can be tried with a dry run.")
+        elif config is not None:
             servers = await self._write(open_config, config, self._store, self._sync)
             report = together(config.name, await self._ask(servers, progress))
         else:

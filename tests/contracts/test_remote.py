@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from repertory.app import make_reranker, make_rewriter
 from repertory.errors import RemoteModelError
 from repertory.remote.base import Reranker, Rewriter
+from repertory.remote.choose import make_reranker, make_rewriter
 from repertory.remote.reranker import HttpReranker
 from repertory.remote.rewriter import ChatRewriter, usable
 from repertory.remote.wrappers import CachedRewriter, GuardedReranker, GuardedRewriter

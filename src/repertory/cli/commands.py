@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,6 +20,9 @@ from repertory.errors import InvalidRequest, RepertoryError
 from repertory.graph.draw import Format
 from repertory.model import Fusion, Kind, Preset, Strategy
 from repertory.model.request import DEFAULT_LIMIT, MAX_LIMIT
+
+if TYPE_CHECKING:
+    from repertory.cli.session import Session
 
 app = typer.Typer(
     name="repertory",
@@ -78,17 +81,12 @@ def add(
 ) -> None:
     """Read a file, a folder, live servers or an address into the catalog; run it again to bring in what changed."""
     from repertory.cli import render
-    from repertory.cli.session import session
     from repertory.sources.web import is_address
 
     absolute = where if is_address(where) else str(Path(where).expanduser().absolute())  # the process that serves may stand elsewhere
 
-    async def work() -> dict[str, Any]:
-        async with session(read_settings(catalog=catalog)) as asked:
-            with progress_bar() as progress:
-                return await asked.add(absolute, progress, commits if git else None, dry_run)
-
-    report = _run(work())
+    with progress_bar() as progress:
+        report = _ask(catalog, lambda asked: asked.add(absolute, progress, commits if git else None, dry_run))
     if as_json:
         return print_json(report)
     render.problems(err, report)
@@ -105,13 +103,7 @@ def export(
     catalog: CatalogOption = None,
 ) -> None:
     """Write the catalog's tools into one file, which `repertory add` reads again."""
-    from repertory.cli.session import session
-
-    async def work() -> dict[str, Any]:
-        async with session(read_settings(catalog=catalog)) as asked:
-            return await asked.export()
-
-    answer = asyncio.run(work())  # as it is: what goes in again must be what came out
+    answer = _ask(catalog, lambda asked: asked.export(), cleaned=False)  # what goes in again must be what came out
     unfinished = file.with_name(f"{file.name}.part")
     try:
         unfinished.write_text(json.dumps(answer, ensure_ascii=False), encoding="utf-8")
@@ -155,7 +147,6 @@ def search(
 ) -> None:
     """Find entries of every kind in one ranked list."""
     from repertory.cli import render
-    from repertory.cli.session import session
 
     body: dict[str, Any] = {
         "query": query,
@@ -170,11 +161,7 @@ def search(
         "explain": explain,
     }
 
-    async def work() -> dict[str, Any]:
-        async with session(read_settings(catalog=catalog)) as asked:
-            return await asked.search(body)
-
-    answer = _run(work())
+    answer = _ask(catalog, lambda asked: asked.search(body))
     if as_json:
         return print_json(answer)
     out.print(render.search_results(answer, out.width, explain=explain))
@@ -189,13 +176,8 @@ def classify(
 ) -> None:
     """Say what kind of query a text is, and how one would search for it."""
     from repertory.cli import render
-    from repertory.cli.session import session
 
-    async def work() -> dict[str, Any]:
-        async with session(read_settings(catalog=catalog)) as asked:
-            return await asked.classify(query)
-
-    answer = _run(work())
+    answer = _ask(catalog, lambda asked: asked.classify(query))
     if as_json:
         return print_json(answer)
     out.print(render.classification(answer))
@@ -207,13 +189,8 @@ def categories(
 ) -> None:
     """Find the categories that serve a query, each with its best tools."""
     from repertory.cli import render
-    from repertory.cli.session import session
 
-    async def work() -> dict[str, Any]:
-        async with session(read_settings(catalog=catalog)) as asked:
-            return await asked.categories(query)
-
-    answer = _run(work())
+    answer = _ask(catalog, lambda asked: asked.categories(query))
     if as_json:
         return print_json(answer)
     out.print(render.category_list(answer))
@@ -229,13 +206,8 @@ def list_entries(
 ) -> None:
     """Show what the catalog holds, in the order it came in."""
     from repertory.cli import render
-    from repertory.cli.session import session
 
-    async def work() -> dict[str, Any]:
-        async with session(read_settings(catalog=catalog)) as asked:
-            return await asked.entries(kind or [], limit, offset)
-
-    answer = _run(work())
+    answer = _ask(catalog, lambda asked: asked.entries(kind or [], limit, offset))
     if as_json:
         return print_json(answer)
     out.print(render.entry_list(answer, offset))
@@ -249,13 +221,8 @@ def show(
 ) -> None:
     """Show everything that is known of one entry."""
     from repertory.cli import render
-    from repertory.cli.session import session
 
-    async def work() -> dict[str, Any]:
-        async with session(read_settings(catalog=catalog)) as asked:
-            return await asked.show(reference)
-
-    answer = _run(work())
+    answer = _ask(catalog, lambda asked: asked.show(reference))
     if as_json:
         return print_json(answer)
     out.print(render.entry(answer))
@@ -265,13 +232,8 @@ def show(
 def sources(catalog: CatalogOption = None, as_json: JsonOption = False) -> None:
     """Show where the entries come from, and how each source does."""
     from repertory.cli import render
-    from repertory.cli.session import session
 
-    async def work() -> dict[str, Any]:
-        async with session(read_settings(catalog=catalog)) as asked:
-            return await asked.sources()
-
-    answer = _run(work())
+    answer = _ask(catalog, lambda asked: asked.sources())
     if as_json:
         return print_json(answer)
     out.print(render.source_list(answer))
@@ -288,13 +250,7 @@ def graph(
     as_json: JsonOption = False,
 ) -> None:
     """Draw how entries are related, for Mermaid, Graphviz or a JSON-LD reader."""
-    from repertory.cli.session import session
-
-    async def work() -> dict[str, Any]:
-        async with session(read_settings(catalog=catalog)) as asked:
-            return await asked.graph(reference, format, all_nodes)
-
-    answer = _run(work())
+    answer = _ask(catalog, lambda asked: asked.graph(reference, format, all_nodes))
     if as_json:
         return print_json(answer)
     typer.echo(answer["text"], nl=False)
@@ -322,11 +278,12 @@ def doctor(
     as_json: JsonOption = False,
 ) -> None:
     """Check the settings, the model, and that the index holds what the catalog holds."""
+    from repertory.cli import render
     from repertory.cli.doctor import examine, render_findings
 
     settings, origins = settings_module.load({"catalog": catalog})
     start_logging(settings)
-    findings = _run(examine(settings, origins, repair=repair))
+    findings = render.clean(asyncio.run(examine(settings, origins, repair=repair)))
     if as_json:
         print_json(findings)
     else:
@@ -335,10 +292,17 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _run(work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
+def _ask(catalog: Path | None, question: Callable[[Session], Awaitable[dict[str, Any]]], *, cleaned: bool = True) -> dict[str, Any]:
+    """Put a question to whoever answers for the catalog; what others wrote is made safe for a terminal."""
     from repertory.cli.render import clean
+    from repertory.cli.session import session
 
-    return dict(clean(asyncio.run(work)))
+    async def work() -> dict[str, Any]:
+        async with session(read_settings(catalog=catalog)) as asked:
+            return await question(asked)
+
+    answer = asyncio.run(work())
+    return dict(clean(answer)) if cleaned else answer
 
 
 app.add_typer(importing.app)

@@ -56,7 +56,7 @@ async def examine(settings: Settings, origins: Mapping[str, str], *, repair: boo
 
 
 async def _check_model(settings: Settings) -> dict[str, Any]:
-    from repertory.app import make_embedder
+    from repertory.embedders.choose import make_embedder
     from repertory.embedders.onnx import OnnxEmbedder
 
     embedder = make_embedder(settings)

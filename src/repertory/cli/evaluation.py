@@ -13,7 +13,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from repertory.errors import SettingsError
-from repertory.evaluate.compare import LEFT_OUT, Move, Place, mark, means
+from repertory.evaluate.compare import LEFT_OUT, Move, Placing, mark, means
 from repertory.evaluate.measure import Row
 
 SHORT = {"recall@1": "R@1", "recall@5": "R@5", "recall@10": "R@10", "mrr@10": "MRR@10", "ndcg@10": "nDCG@10"}
@@ -74,7 +74,7 @@ def moved(found: Sequence[Move], before: str, after: str) -> RenderableType:
     return Group(*rows)
 
 
-def _stood(place: Place) -> str:
+def _stood(place: Placing) -> str:
     first = f"first is {place.first} ({place.why_first})" if place.first else "nothing was found"
     if place.rank is None:
         return f"no relevant entry among the first ten; {first}"

@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from repertory.app import Repertory, make_embedder, open_with
+from repertory.app import Repertory, open_with
+from repertory.embedders.choose import make_embedder
 from repertory.errors import SettingsError, SourceError
 from repertory.evaluate.measure import Progress
 from repertory.evaluate.sets import LabelledQuery, LabelledSet

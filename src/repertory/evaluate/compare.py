@@ -16,7 +16,7 @@ LEFT_OUT = "multilingual"  # category: the bundled model reads English, and a me
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Placing:
     """Where one way of searching had the best relevant entry, and what it had first instead."""
 
     ndcg: float
@@ -33,8 +33,8 @@ class Move:
 
     set: str
     query: str
-    before: Place
-    after: Place
+    before: Placing
+    after: Placing
 
 
 def mark(row: Row, reference: Row) -> str:
@@ -72,9 +72,9 @@ def moves(before: Sequence[Row], after: Sequence[Row], most: int) -> list[Move]:
     return sorted(found, key=lambda move: -abs(move.after.ndcg - move.before.ndcg))[:most]
 
 
-def _place(row: Row, query: str) -> Place:
+def _place(row: Row, query: str) -> Placing:
     ranking, reasons = row.rankings[query], row.reasons[query]
     relevant = next((entry for entry in ranking if entry in row.relevant[query]), "")
     first = ranking[0] if ranking else ""
     rank = ranking.index(relevant) + 1 if relevant else None
-    return Place(row.by_query[query], rank, relevant, reasons.get(relevant, ""), first, reasons.get(first, ""))
+    return Placing(row.by_query[query], rank, relevant, reasons.get(relevant, ""), first, reasons.get(first, ""))

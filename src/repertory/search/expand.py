@@ -1,9 +1,8 @@
 """Which concepts of the catalog are near to what a query says?
 
 B06: the nearest words of the concept vocabulary go with the query into the vector lane, and into no other. The vocabulary is the store's,
-its vectors are kept by `ingest/embed`; here they are compared, and added to the query's. Off by default: it was not seen to help. On the
-public sets anthropic_docs and obsidian_links nDCG@10 of `adaptive` moved from .8034 to .8034 and from .7973 to .7988; embedding the query
-and its terms again, as one text, costs a second run of the model and gave .8034 and .7904.
+its vectors are kept by `ingest/embed`; here they are compared, and added to the query's. Off by default: it was not seen to help
+(docs/relevance.md). Embedding the query and its terms again, as one text, costs a second run of the model and did worse.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from repertory.text.tokens import stem
 
 COUNT = 3  # B06
 FLOOR = 0.5  # B06, cosine
-WEIGHT = 0.3  # of the mean of the terms' vectors beside the query's: more leads away from the query (.5: .7969, 1: .7901 on obsidian_links)
+WEIGHT = 0.3  # of the mean of the terms' vectors beside the query's: more leads away from the query
 SPARE = 4  # times COUNT: whoever sees less than the whole catalog may not know the nearest
 
 

@@ -1,0 +1,27 @@
+"""Which models elsewhere do the settings name?"""
+
+from __future__ import annotations
+
+from repertory.remote.base import Reranker, Rewriter
+from repertory.remote.reranker import HttpReranker
+from repertory.remote.rewriter import ChatRewriter
+from repertory.remote.wrappers import CachedRewriter, GuardedReranker, GuardedRewriter
+from repertory.settings import Settings
+
+
+def make_rewriter(settings: Settings) -> Rewriter | None:
+    """The rewriter that the settings name, with its breaker and its cache."""
+    if not (settings.rewriter_url and settings.rewriter_model):
+        return None
+    limit = settings.rewriter_timeout
+    inner = ChatRewriter(settings.rewriter_url, settings.rewriter_model, api_key=settings.rewriter_key, timeout=limit)
+    return CachedRewriter(GuardedRewriter(inner, timeout=limit))
+
+
+def make_reranker(settings: Settings) -> Reranker | None:
+    """The re-ranker that the settings name, with its breaker."""
+    if not (settings.reranker_url and settings.reranker_model):
+        return None
+    limit = settings.reranker_timeout
+    inner = HttpReranker(settings.reranker_url, settings.reranker_model, api_key=settings.reranker_key, timeout=limit)
+    return GuardedReranker(inner, timeout=limit)
