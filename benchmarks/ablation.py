@@ -1,7 +1,7 @@
 """What is each stage of the default worth?
 
-Takes one stage away at a time and prints nDCG@10 on labelled sets, as they are and with typing errors (see benchmarks/typos.py), and the
-milliseconds that the median query takes:
+Takes one stage away, or adds one, at a time and prints nDCG@10 on labelled sets, as they are and with typing errors (see
+benchmarks/typos.py), and the milliseconds that the median query takes:
 
     python -m benchmarks.ablation ../shared/bench/dev --cache DIR
 """
@@ -30,8 +30,6 @@ from repertory.search.adapt import Balance
 from repertory.search.plan import SearchPlan, plan
 from repertory.settings import load as load_settings
 
-HALF = 0.5  # what the embedding weighs where no query changes it
-
 
 @contextmanager
 def planned(change: Callable[[SearchPlan], SearchPlan]) -> Iterator[None]:
@@ -40,34 +38,40 @@ def planned(change: Callable[[SearchPlan], SearchPlan]) -> Iterator[None]:
         yield
 
 
-def without(**values: Any) -> Callable[[], Any]:
-    """The plan with a stage switched off."""
+def changed(**values: Any) -> Callable[[], Any]:
+    """The plan with a stage switched off, or on."""
     return lambda: planned(lambda usual: replace(usual, **values))
 
 
 STAGES: dict[str, Callable[[], Any]] = {
-    "everything": lambda: planned(lambda usual: usual),
-    "words (BM25)": without(lanes=(GRAMS, VECTOR)),
-    "trigrams": without(lanes=(BM25, VECTOR)),
-    "embedding": without(lanes=(BM25, GRAMS)),
-    "weights by query": lambda: patch("repertory.search.fuse.learned", lambda: Balance(0.0, 0.0, adapt.learned().grams)),
-    "scores of what other lanes found": without(fill=False),
-    "correction of typing errors": without(correct=False),
-    "identifiers by their letters": without(identify=False),
-    "exact name first": lambda: patch.object(engine, "rank", lambda fused, about, _, boosts: rank.rank(fused, about, frozenset(), boosts)),
+    "nothing changed": lambda: planned(lambda usual: usual),
+    "without words (BM25)": changed(lanes=(GRAMS, VECTOR)),
+    "without trigrams": changed(lanes=(BM25, VECTOR)),
+    "without embedding": changed(lanes=(BM25, GRAMS)),
+    # A lean and a slope of 0: words and meaning weigh the same for every query.
+    "without weights by query": lambda: patch("repertory.search.fuse.learned", lambda: Balance(0.0, 0.0, adapt.learned().grams)),
+    "without scores of what other lanes found": changed(fill=False),
+    "without correction of typing errors": changed(correct=False),
+    "without identifiers by their letters": changed(identify=False),
+    "without exact name first": lambda: patch.object(
+        engine, "rank", lambda fused, about, _, boosts: rank.rank(fused, about, frozenset(), boosts)
+    ),
+    "with passages that hold an anchor": changed(anchored=True),  # D04
+    "with neighbours": changed(neighbours=0.5),  # B04
+    "with depth 150": changed(depth=150),
 }
 
 
 async def run(sets: list[LabelledSet], cache: Path) -> None:
     settings, _ = load_settings({})
-    print(f"{'without':<34}{'clean':>8}{'misspelt':>10}{'ms':>7}")
+    print(f"{'default':<42}{'clean':>8}{'misspelt':>10}{'ms':>7}")
     for name, stage in STAGES.items():
         with stage():
             clean = [(await measure(one, ["adaptive"], cache, settings, lambda *_: None))[0] for one in sets]
             wrong = [(await measure(asked(one, misspell), ["adaptive"], cache, settings, lambda *_: None))[0] for one in sets]
         reached = [statistics.fmean(row.metrics["ndcg@10"] for row in rows) for rows in (clean, wrong)]
         took = statistics.fmean(row.p50_ms for row in clean)
-        print(f"{name:<34}{reached[0]:>8.4f}{reached[1]:>10.4f}{took:>7.1f}", flush=True)
+        print(f"{name:<42}{reached[0]:>8.4f}{reached[1]:>10.4f}{took:>7.1f}", flush=True)
 
 
 def main() -> None:
