@@ -9,7 +9,7 @@ import pytest
 
 from tests.surfaces.programs import run
 
-LABELLED = Path(__file__).parents[2] / "examples" / "labelled"
+LABELLED = Path(__file__).parents[2] / "examples" / "labelled" / "harbor"  # the small one
 OFF_TOPIC = Path(__file__).parents[2] / "benchmarks" / "offtopic.jsonl"
 
 

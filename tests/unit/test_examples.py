@@ -12,13 +12,15 @@ from tests.catalogs import ask, ids
 from tests.conftest import EXAMPLES
 
 from repertory.app import Repertory
-from repertory.model import Entity, Kind, Strategy
+from repertory.evaluate.sets import load
+from repertory.model import PUBLIC, Bucket, Entity, Filter, Kind, Strategy
 from repertory.sources import frontmatter, inline, sections
 from repertory.sources.folder import read_path
 from repertory.sources.inline import Target
 from repertory.sources.pages import Pages
 
 LEAST = {Kind.MCP_SERVER: 40, Kind.TOOL: 300, Kind.A2A_AGENT: 15, Kind.SKILL: 25, Kind.VIRTUAL_SERVER: 3, Kind.DOCUMENT: 60}
+COMPANY = EXAMPLES.parent / "labelled" / "company"
 PAGES = sorted((EXAMPLES / "notes").rglob("*.md"))
 _LINK = re.compile(r"\[\[([^\[\]|\n]+)|\]\((?!\w+:)([^()\s]+)\)")
 
@@ -66,6 +68,25 @@ def test_skills_and_virtual_servers_name_tools_that_exist(entities: dict[str, En
     for entity in entities.values():
         assert set(entity.details.get("allowed_tools", ())) <= tools, entity.id
         assert all(link.target in entities for link in entity.links), entity.id
+
+
+def test_the_labelled_company_is_the_example_catalog(entities: dict[str, Entity]) -> None:
+    labelled = load(COMPANY)
+    told = {
+        entity.id: (entity.name, entity.description)
+        for entity in entities.values()
+        if Filter(audience=frozenset({PUBLIC})).admits(Bucket.of(entity)) and entity.kind is not Kind.VIRTUAL_SERVER
+    }
+    copied = {_in_catalog(entity): (entity.name, entity.description) for entity in labelled.entities}
+    assert copied == told
+    paths = {entity.path for entity in labelled.entities}
+    assert len(labelled.queries) >= 60
+    assert all(query.grades.keys() <= paths for query in labelled.queries)
+
+
+def _in_catalog(entity: Entity) -> str:
+    """The id that an entry of the labelled set has in the catalog: there a page is a file of a source."""
+    return f"doc:catalog/{entity.path}.md" if entity.kind is Kind.DOCUMENT else entity.id
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

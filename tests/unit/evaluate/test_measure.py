@@ -10,7 +10,7 @@ from repertory.evaluate import compare, measure
 from repertory.evaluate.sets import find, load
 from repertory.settings import load as load_settings
 
-LABELLED = Path(__file__).parents[3] / "examples" / "labelled"
+HARBOR = Path(__file__).parents[3] / "examples" / "labelled" / "harbor"
 
 
 def _set(folder: Path) -> Path:
@@ -44,7 +44,7 @@ async def test_metrics_are_those_of_the_definition(tmp_path: Path) -> None:
 
 
 async def test_f05_the_example_set_is_measured_every_way(tmp_path: Path) -> None:
-    (folder,) = find(LABELLED)
+    (folder,) = find(HARBOR)
     rows = await measure.measure(load(folder), measure.ways("all"), tmp_path, load_settings({}, {})[0], lambda *_: None)
     assert [row.strategy for row in rows] == list(measure.WAYS)
     by_way = {row.strategy: row for row in rows}
