@@ -20,6 +20,7 @@ from tests.surfaces.programs import Ran, run
 
 MEETING = "schedule a meeting"
 RESULT = {"id", "kind", "path", "name", "description", "tags", "score", "confidence", "document_id", "anchor", "excerpt"}
+HIDDEN = 15  # drafts of the example catalog, and what is deprecated or disabled there: held, but not listed (A13)
 ANSWER = {"results", "totals", "strategy", "search_mode", "confidence", "abstained", "revision", "took_ms", "diagnostics"}
 NO_MODEL = {"REPERTORY_EMBEDDER": "none"}
 
@@ -31,7 +32,7 @@ def too_wide(ran: Ran) -> list[str]:
 
 @pytest.fixture(scope="module")
 def entries(catalog: Path) -> list[dict[str, Any]]:
-    """Everything the catalog holds, as `list --json` says it."""
+    """Everything that anybody finds in the catalog, as `list --json` says it."""
     answer = run("list", "-n", "1000", "--json", catalog=catalog).answer
     assert answer["total"] == len(answer["entries"])
     listed: list[dict[str, Any]] = answer["entries"]
@@ -56,7 +57,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Added:
 def test_add_says_how_much_came_in(added: Added, entries: list[dict[str, Any]]) -> None:
     came = re.fullmatch(r"catalog: (\d+) added\.\n", added.ran.out)
     assert came, added.ran.out
-    assert int(came[1]) == len(entries)
+    assert int(came[1]) == len(entries) + HIDDEN
 
 
 def test_progress_is_drawn_on_stderr(added: Added) -> None:
@@ -68,7 +69,7 @@ def test_progress_is_drawn_on_stderr(added: Added) -> None:
 def test_a_second_add_changes_nothing(catalog: Path, entries: list[dict[str, Any]]) -> None:
     ran = run("add", EXAMPLES, catalog=catalog)
     assert ran.code == 0
-    assert re.fullmatch(rf"catalog: {len(entries)} unchanged\.\n", ran.out), ran.out
+    assert re.fullmatch(rf"catalog: {len(entries) + HIDDEN} unchanged\.\n", ran.out), ran.out
 
 
 def test_adding_what_is_not_there_names_it(tmp_path: Path) -> None:

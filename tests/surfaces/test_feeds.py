@@ -53,6 +53,6 @@ def test_a_serving_process_adds_and_exports_too(tmp_path: Path, agent: str) -> N
     assert (ran.code, ran.out) == (0, "")
     exports = [json.loads((tmp_path / name).read_text("utf-8")) for name in ("by-owner.json", "here.json")]
     assert exports[0]["tools"] == exports[1]["tools"]
-    assert len(exports[0]["tools"]) == 90
-    assert run("add", tmp_path / "here.json", "--json", catalog=tmp_path / "other", REPERTORY_EMBEDDER="none").answer["added"] == 90
+    assert len(exports[0]["tools"]) == 381
+    assert run("add", tmp_path / "here.json", "--json", catalog=tmp_path / "other", REPERTORY_EMBEDDER="none").answer["added"] == 381
     assert run("export", "--json", tmp_path / "no" / "where.json", catalog=catalog, REPERTORY_EMBEDDER="none").code == 2
