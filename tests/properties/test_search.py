@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.catalogs import ids
 
 import repertory
-from repertory.indexes.encode import NAMING
 from repertory.indexes.features import dimension
+from repertory.indexes.read import NAMING
 from repertory.ingest.project import project
 from repertory.model import Entity, Filter, Fusion, Kind, Preset, Principal, SearchRequest, Status, Strategy
 from repertory.text.tokens import plain_words, terms

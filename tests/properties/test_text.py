@@ -7,8 +7,9 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from repertory.indexes.encode import BM25_WEIGHTS, NAMING, bm25_probe, keyword_probe, pivot, read
+from repertory.indexes.encode import bm25_probe, keyword_probe, pivot
 from repertory.indexes.features import dimension
+from repertory.indexes.read import BM25_WEIGHTS, NAMING, read
 from repertory.model import Bucket, Entity, Field, Kind, Status
 from repertory.text.fold import fold
 from repertory.text.tokens import compact, grams, plain_words, query_words, short_names, terms, words
@@ -76,10 +77,11 @@ def test_entities_survive_json(entity: Entity) -> None:
 )
 def test_a_reading_holds_the_words_of_the_text(text: str) -> None:
     for field in (Field.NAME, Field.DESCRIPTION):
-        reading, naming = read({field: text}), field in NAMING
+        (reading,), naming = read([{field: text}]), field in NAMING
         expected = Counter(map(dimension, terms(text, naming=naming)))
-        assert reading.terms == {term: times * BM25_WEIGHTS[field] for term, times in expected.items()}
-        assert set(reading.grams) == set(map(dimension, grams(words(text, naming=naming))))
-        assert set(map(dimension, words(text, naming=naming))) <= set(reading.keyword.indices)
+        counted = zip(reading.terms.dimensions.tolist(), reading.terms.values.tolist(), strict=True)
+        assert list(counted) == sorted((term, times * BM25_WEIGHTS[field]) for term, times in expected.items())
+        assert set(reading.grams.dimensions.tolist()) == set(map(dimension, grams(words(text, naming=naming))))
+        assert set(map(dimension, words(text, naming=naming))) <= set(reading.keyword.dimensions.tolist())
         assert reading.short_names == short_names(text, naming=naming)
         assert reading.plain == plain_words(text)

@@ -8,92 +8,20 @@ makes rule A04 a plain dot product. Tokens become dimensions by a hash; two toke
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from repertory.embedders.base import Vector
 from repertory.indexes.base import Point, Sparse
-from repertory.indexes.features import dimension, features
+from repertory.indexes.features import dimension
+from repertory.indexes.read import Reading, Weights
 from repertory.model import Document, Field
-from repertory.text.tokens import compact, grams, stem, written
+from repertory.text.tokens import compact, grams, stem
 
 GRAMS_PER_TERM = 7  # on the mean, weighted: 5.7 to 9.0 over eleven public sets
 K1 = 1.2  # C02
 B = 0.75
-
-BM25_WEIGHTS: Mapping[Field, float] = {  # B03: what names a thing says more than what describes it
-    Field.NAME: 3.0,
-    Field.TITLE: 2.0,
-    Field.HEADINGS: 2.0,
-    Field.TAGS: 1.0,
-    Field.DESCRIPTION: 1.0,
-    Field.BODY: 1.0,
-    Field.PARAMETERS: 0.5,
-    Field.TOOLS: 0.5,
-    Field.METADATA: 0.5,
-    Field.PATH: 0.5,
-}
-
-NAMING = frozenset({Field.PATH, Field.NAME, Field.TITLE})  # in these a short word is a name: "ls", "go"
-
-KEYWORD_BOOSTS: Mapping[Field, float] = {  # A04: fields of one boost count once
-    Field.PATH: 5.0,
-    Field.NAME: 3.0,
-    Field.TITLE: 3.0,
-    Field.DESCRIPTION: 2.0,
-    Field.HEADINGS: 2.0,
-    Field.BODY: 2.0,
-    Field.TAGS: 1.5,
-    Field.METADATA: 1.0,
-}
+FULL_BOOST = 13.5  # A15: every field of A04 and one tool
 CONTEXT = 0.3  # E07: what a query is asked about counts less than what it asks
-TOOL_BOOST = 1.0  # A04: for each tool that matches
-FULL_BOOST = 13.5  # A15: every field and one tool
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What the words of a document come to: everything about it that needs its text."""
-
-    terms: Mapping[int, float]  # by dimension, an occurrence counting as much as its field weighs
-    grams: Mapping[int, float]
-    keyword: Sparse
-    short_names: frozenset[str]
-    plain: frozenset[str]
-
-
-def read(fields: Mapping[Field, str]) -> Reading:
-    """Look at every word of a document once, for all lanes and statistics."""
-    terms: dict[int, float] = {}
-    grams: dict[int, float] = {}
-    boosted: dict[float, set[int]] = {}  # by boost, because several fields share one (A04)
-    short_names: set[str] = set()
-    plain: set[str] = set()
-    for field, text in fields.items():
-        naming, weight, prefixes = field in NAMING, BM25_WEIGHTS[field], boosted.setdefault(KEYWORD_BOOSTS.get(field, 0.0), set())
-        for word, times in Counter(written(text)).items():
-            of_terms, of_grams, of_prefixes, of_short, of_plain = features(word, naming)
-            by = weight * times
-            for term in of_terms:
-                terms[term] = terms.get(term, 0.0) + by
-            for gram in of_grams:
-                grams[gram] = grams.get(gram, 0.0) + by
-            prefixes.update(of_prefixes)
-            plain.update(of_plain)
-            if of_short:
-                short_names.update(of_short)
-    return Reading(terms, grams, _keyword(boosted, fields.get(Field.TOOLS, "")), frozenset(short_names), frozenset(plain))
-
-
-def _keyword(boosted: Mapping[float, Iterable[int]], tools: str) -> Sparse:
-    values: dict[int, float] = {}
-    lines = (set().union(*(features(word, naming=False).prefixes for word in written(line))) for line in tools.splitlines())
-    for boost, prefixes in (*boosted.items(), *((TOOL_BOOST, line) for line in lines)):
-        for prefix in prefixes if boost else ():
-            values[prefix] = values.get(prefix, 0.0) + boost
-    indices = sorted(values)
-    return Sparse(indices, list(map(values.__getitem__, indices)))
 
 
 def pivot(mean_length: float) -> float:
@@ -110,15 +38,14 @@ def encode(number: int, document: Document, reading: Reading, dense: Vector | No
         names=exact_names(document.fields),
         bm25=_bm25(reading.terms, pivot),
         grams=_bm25(reading.grams, pivot * GRAMS_PER_TERM),
-        keyword=reading.keyword,
+        keyword=Sparse(reading.keyword.dimensions.tolist(), reading.keyword.values.tolist()),
         dense=dense,
     )
 
 
-def _bm25(weights: Mapping[int, float], pivot: float) -> Sparse:
-    norm = K1 * (1 - B + B * sum(weights.values()) / pivot)
-    indices = sorted(weights)
-    return Sparse(indices, [weight * (K1 + 1) / (weight + norm) for weight in map(weights.__getitem__, indices)])
+def _bm25(weights: Weights, pivot: float) -> Sparse:
+    norm = K1 * (1 - B + B * weights.values.sum() / pivot)
+    return Sparse(weights.dimensions.tolist(), (weights.values * (K1 + 1) / (weights.values + norm)).tolist())
 
 
 def bm25_probe(query_words: Iterable[str], context: Iterable[str] = ()) -> Sparse:

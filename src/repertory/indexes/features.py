@@ -7,6 +7,7 @@ that it fills, and remembered. A document is then the sum of its words (see `enc
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 from zlib import crc32
@@ -16,20 +17,19 @@ from repertory.text.tokens import LONG, grams, plain, short, split, stem, tellin
 PREFIX = 4  # letters: fewer are a word of their own ("Exa" is not in "Example")
 LONGEST_PREFIX = 32  # nobody types more of a word, and a page of base64 must not become a million dimensions
 REMEMBERED = 65_536  # words: some 60 MB when full, which takes a catalog of tens of thousands of tools
-UINT32 = "I"  # arrays, because a tuple of integers takes ten times as much
+UINT32 = "I"  # packed, because a tuple of integers takes ten times as much and bytes are joined at once
 
 
 class Features(NamedTuple):
-    """Of one written word."""
+    """Of one written word; dimensions are packed."""
 
-    terms: array[int]  # its stems
-    grams: array[int]  # its character trigrams
-    prefixes: array[int]  # its words and their beginnings, each once
+    terms: bytes  # its stems
+    grams: bytes  # its character trigrams
+    prefixes: bytes  # its words and their beginnings
     short_names: tuple[str, ...]
     plain: tuple[str, ...]  # what can be misspelt
 
 
-@lru_cache(maxsize=16384)  # trigrams come again and again
 def dimension(token: str) -> int:
     """The dimension of a token: the same on every machine and in every release."""
     return crc32(token.encode())
@@ -43,19 +43,26 @@ def features(word: str, naming: bool) -> Features:
 def _features(word: str, naming: bool) -> Features:
     brought = split(word)
     told = telling(brought, naming)
-    words = [token.text for token in told]
-    return Features(
-        terms=array(UINT32, [dimension(stem(one)) for one in words]),
-        grams=array(UINT32, map(dimension, grams(words))),
-        prefixes=array(UINT32, {dimension(prefix) for one in words for prefix in _prefixes(one)}),
-        short_names=tuple(short(told)),
-        plain=tuple(plain(brought)),
-    )
+    packed = [_of_token(token.text) if len(token.text) < LONG else _pack(token.text) for token in told]
+    terms, grams, prefixes = map(b"".join, zip(*packed, strict=True)) if packed else (b"", b"", b"")
+    return Features(terms, grams, prefixes, tuple(short(told)), tuple(plain(brought)))
 
 
 _remembered = lru_cache(maxsize=REMEMBERED)(_features)
 
 
-def _prefixes(word: str) -> set[str]:
+def _pack(token: str) -> tuple[bytes, bytes, bytes]:
+    """The term, the grams and the prefixes of one token."""
+    return _packed((stem(token),)), _packed(grams((token,))), _packed(_prefixes(token))
+
+
+_of_token = lru_cache(maxsize=16384)(_pack)  # identifiers share their parts
+
+
+def _packed(tokens: Iterable[str]) -> bytes:
+    return array(UINT32, [crc32(token.encode()) for token in tokens]).tobytes()
+
+
+def _prefixes(word: str) -> list[str]:
     """The word and every beginning of it: a query token matches at a word boundary, never inside a word."""
-    return {word, *(word[:end] for end in range(PREFIX, min(len(word), LONGEST_PREFIX)))}
+    return [word, *[word[:end] for end in range(PREFIX, min(len(word), LONGEST_PREFIX))]]

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import heapq
 import logging
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby, islice
 from operator import itemgetter
 from types import MappingProxyType
 
 import numpy as np
 
 from repertory.indexes.base import FORMAT, Index, Point, Scope, Standing
-from repertory.indexes.encode import Reading, encode, pivot, read
-from repertory.model import Filter
+from repertory.indexes.encode import encode, pivot
+from repertory.indexes.read import Reading, read
+from repertory.model import Document, Filter
 from repertory.store import DocumentRecord, Snapshot, Store
 
 _log = logging.getLogger(__name__)
@@ -28,7 +29,8 @@ STALE = 0.2  # share of removed points that may still count in IDF; it is then l
 LARGE = 20_000  # vectors: from here on an index over them is worth building
 CHECKPOINT_EVERY = 20_000  # lines of the outbox: what a killed process replays at most
 
-_NOTHING: Mapping[str, Reading] = MappingProxyType({})
+Written = Mapping[str, tuple[Document, Reading]]  # by the documents' ids
+_NOTHING: Written = MappingProxyType({})
 
 
 class Sync:
@@ -78,18 +80,17 @@ class Sync:
             return "the catalog has moved on without it"
         return None
 
-    def catch_up(self, readings: Mapping[str, Reading] = _NOTHING) -> None:
+    def catch_up(self, written: Written = _NOTHING) -> None:
         """Apply what the outbox holds. Afterwards a search finds what was written before (A14).
 
-        `readings` spares reading documents again that were just written, by their ids.
+        `written` spares reading documents again that were just written.
         """
         if not self.snapshot.counts:
             self.snapshot = self._store.snapshot()  # the first documents are encoded for their own mean length, not for none
             self._pivot = pivot(self.snapshot.mean_length)
         while lines := self._store.outbox(self._position, BATCH):
             removed = {number: gone for _, number, gone in lines}
-            put = self._store.documents(self._model, [number for number, gone in removed.items() if not gone])
-            self._put(put, self._pivot or pivot(self.snapshot.mean_length), readings)
+            self._apply([number for number, gone in removed.items() if not gone], written)
             gone_now = [number for number, gone in removed.items() if gone]
             self._index.remove(gone_now)
             self._removed += len(gone_now)
@@ -98,6 +99,14 @@ class Sync:
         self._follow_lengths()
         if self._position - self._checkpointed >= CHECKPOINT_EVERY:
             self.checkpoint()
+
+    def _apply(self, numbers: Sequence[int], written: Written) -> None:
+        """Put what is in the catalog under these numbers."""
+        by = self._pivot or pivot(self.snapshot.mean_length)
+        known = [row for row in self._store.vectors(self._model, numbers) if row[1] in written] if written else []
+        self._index.put([encode(number, *written[document_id], vector, by) for number, document_id, vector in known])
+        others = sorted({*numbers} - {number for number, _, _ in known})
+        self._put(self._store.documents(self._model, others), by)
 
     def _look(self) -> None:
         self.snapshot = self._store.snapshot()
@@ -150,27 +159,25 @@ class Sync:
 
     def differences(self) -> list[str]:
         """Where the index is not what the truth says: empty when all is well."""
-        expected = (_encode(record, self._pivot) for record in self._store.documents(self._model))
+        expected = chain.from_iterable(_encoded(self._store.documents(self._model), self._pivot))
         return list(_compare(expected, self._index.points()))
 
-    def _put(self, records: Iterable[DocumentRecord], pivot: float, readings: Mapping[str, Reading] = _NOTHING) -> None:
-        for batch in _batched(records):
-            self._index.put([_encode(record, pivot, readings) for record in batch])
+    def _put(self, records: Iterable[DocumentRecord], pivot: float) -> None:
+        for points in _encoded(records, pivot):
+            self._index.put(points)
 
 
-def _encode(record: DocumentRecord, pivot: float, readings: Mapping[str, Reading] = _NOTHING) -> Point:
-    document = record.document
-    return encode(record.number, document, readings.get(document.id) or read(document.fields), record.vector, pivot)
+def _encoded(records: Iterable[DocumentRecord], pivot: float) -> Iterator[list[Point]]:
+    for batch in _batched(records):
+        readings = read(record.document.fields for record in batch)
+        yield [
+            encode(record.number, record.document, reading, record.vector, pivot) for record, reading in zip(batch, readings, strict=True)
+        ]
 
 
 def _batched(records: Iterable[DocumentRecord]) -> Iterator[list[DocumentRecord]]:
-    batch: list[DocumentRecord] = []
-    for record in records:
-        batch.append(record)
-        if len(batch) == BATCH:
-            yield batch
-            batch = []
-    if batch:
+    remaining = iter(records)
+    while batch := list(islice(remaining, BATCH)):
         yield batch
 
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from repertory.embedders.base import Vector
 from repertory.model import Bucket, Document, Entity
 
@@ -19,7 +22,7 @@ class NewDocument:
     signature: str
     length: float
     short_names: frozenset[str]
-    terms: frozenset[int]  # the dimensions of its terms
+    terms: NDArray[np.uint32]  # the dimensions of its terms, each once, in rising order
     words: frozenset[str]  # its plain words (see `text/tokens`)
 
 

@@ -87,6 +87,7 @@ terms = Table(  # how many documents have each term
     metadata,
     Column("dimension", BigInteger, primary_key=True, autoincrement=False),
     Column("documents", Integer, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 words = Table(  # the vocabulary: how many documents have each plain word
@@ -94,6 +95,7 @@ words = Table(  # the vocabulary: how many documents have each plain word
     metadata,
     Column("word", String, primary_key=True),
     Column("documents", Integer, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 embeddings = Table(
@@ -111,6 +113,7 @@ edges = Table(  # every edge is owned by its origin; the target is an entity, or
     Column("target", String, primary_key=True),
     Column("relation", String, primary_key=True),
     Index("edges_by_target", "target"),
+    sqlite_with_rowid=False,
 )
 
 statements = Table(  # edges between entities that a third one brings: a Markdown-LD file

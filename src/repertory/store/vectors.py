@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from sqlalchemy import func, select
@@ -25,6 +25,14 @@ class Vectors(Database):
         """Keep vectors by text digest and tell the index which documents have them now."""
         with self._writing, self._engine.begin() as connection:
             return write.add_embeddings(connection, model, vectors)
+
+    def vectors(self, model: str, numbers: Sequence[int]) -> list[tuple[int, str, Vector | None]]:
+        """These documents with no more than their ids and their vectors under a model, for who has the rest at hand."""
+        wanted = select(documents.c.number, documents.c.id, embeddings.c.vector).outerjoin(
+            embeddings, (embeddings.c.digest == documents.c.digest) & (embeddings.c.model == model)
+        )
+        rows = self._select(wanted.where(documents.c.number.in_(WANTED)).order_by(documents.c.number), numbers)
+        return [(row.number, row.id, np.frombuffer(row.vector, dtype="<f4") if row.vector is not None else None) for row in rows]
 
     def pending(self, model: str, after: int, limit: int) -> list[tuple[int, str, str]]:
         """Documents after a number that have no vector under this model yet: (number, digest, text)."""

@@ -9,10 +9,12 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import ClauseElement, Column, Connection, Table, delete, func, insert, select, text, update
 
 from repertory.embedders.base import Vector
@@ -99,13 +101,9 @@ def _put_entities(connection: Connection, changed: Sequence[tuple[Entity, str]],
 
 def put_edges(connection: Connection, changed: Sequence[Entity]) -> None:
     """E03: what each entity declares, what follows from it, and what it states of others."""
-    owned = [
-        {"origin": entity.id, "target": link.target, "relation": link.relation}
-        for entity in changed
-        for link in dict.fromkeys((*entity.links, *graph.derive(entity)))
-    ]
+    owned = [(entity.id, *link) for entity in changed for link in dict.fromkeys((*entity.links, *graph.derive(entity)))]
     stated = [{"owner": entity.id, **edge._asdict()} for entity in changed for edge in graph.statements(entity)]
-    _insert(connection, edges, owned)
+    _many(connection, insert(edges), [column.name for column in edges.columns], owned)  # as `Link` has it: target, then relation
     _insert(connection, statements, stated)
 
 
@@ -127,7 +125,7 @@ def _put_documents(connection: Connection, added: Sequence[NewDocument]) -> list
             "text": new.document.text,
             "length": new.length,
             "short_names": " ".join(sorted(new.short_names)),
-            "terms": np.array(sorted(new.terms), "<u4").tobytes(),
+            "terms": new.terms.astype("<u4").tobytes(),
             "words": " ".join(sorted(new.words)),
         }
         for number, new in zip(numbers, added, strict=True)
@@ -152,17 +150,27 @@ def _numbers(connection: Connection, document_ids: Sequence[str]) -> list[int]:
 
 def _keep_vocabulary(connection: Connection, removed: Sequence[int], added: Sequence[NewDocument]) -> None:
     """What leaves counts less, what comes counts more."""
-    by_term: Counter[int] = Counter()
-    by_word: Counter[str] = Counter()
-    for new in added:
-        by_term.update(new.terms)
-        by_word.update(new.words)
-    for chunk in chunks(removed):
-        for packed, spelled in connection.execute(select(documents.c.terms, documents.c.words).where(documents.c.number.in_(chunk))):
-            by_term.subtract(np.frombuffer(packed, "<u4").tolist())
-            by_word.subtract(spelled.split())
+    packed, spelled = _vocabulary_of(connection, removed)
+    by_term = _counted(new.terms for new in added)
+    by_term.subtract(_counted(np.frombuffer(one, "<u4") for one in packed))
+    by_word = Counter(chain.from_iterable(new.words for new in added))
+    by_word.subtract(chain.from_iterable(map(str.split, spelled)))
     count(connection, terms.c.dimension, by_term)
     count(connection, words.c.word, by_word)
+
+
+def _vocabulary_of(connection: Connection, numbers: Sequence[int]) -> tuple[list[bytes], list[str]]:
+    rows = [
+        row
+        for chunk in chunks(numbers)
+        for row in connection.execute(select(documents.c.terms, documents.c.words).where(documents.c.number.in_(chunk)))
+    ]
+    return [row.terms for row in rows], [row.words for row in rows]
+
+
+def _counted(several: Iterable[NDArray[np.uint32]]) -> Counter[int]:
+    found, times = np.unique(np.concatenate([np.empty(0, np.uint32), *several]), return_counts=True)
+    return Counter(dict(zip(found.tolist(), times.tolist(), strict=True)))
 
 
 def count(connection: Connection, key: Column[Any], change: Mapping[Any, int]) -> None:
@@ -170,8 +178,7 @@ def count(connection: Connection, key: Column[Any], change: Mapping[Any, int]) -
     table, name = key.table.name, key.name
     add = f"""INSERT INTO {table} ({name}, documents) VALUES (:key, :by)
               ON CONFLICT ({name}) DO UPDATE SET documents = {table}.documents + excluded.documents"""  # noqa: S608 - names of ours
-    moved = [{"key": value, "by": by} for value, by in change.items() if by]
-    _many(connection, text(add), ("key", "by"), moved)
+    _many(connection, text(add), ("key", "by"), [(value, by) for value, by in change.items() if by])
     for chunk in chunks([value for value, by in change.items() if by < 0]):
         connection.execute(delete(key.table).where(key.in_(chunk), key.table.c.documents <= 0))
 
@@ -216,15 +223,16 @@ def _take(connection: Connection, name: str, count: int) -> range:
 
 
 def _insert(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    _many(connection, insert(table), [column.name for column in table.columns], rows)
+    names = [column.name for column in table.columns]
+    _many(connection, insert(table), names, list(map(itemgetter(*names), rows)))
 
 
-def _many(connection: Connection, statement: ClauseElement, names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+def _many(connection: Connection, statement: ClauseElement, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
     """One statement for many rows, straight to the driver: SQLAlchemy's way of binding takes longer than writing them."""
     if rows:
         compiled = statement.compile(dialect=connection.dialect)
-        plain: Sequence[Any] = list(map(itemgetter(*names), rows)) if connection.dialect.positional else rows
-        connection.exec_driver_sql(str(compiled), plain)
+        bound: Sequence[Any] = rows if connection.dialect.positional else [dict(zip(names, row, strict=True)) for row in rows]
+        connection.exec_driver_sql(str(compiled), bound)
 
 
 def _delete(connection: Connection, column: Any, values: Sequence[Any]) -> None:

@@ -81,18 +81,21 @@ def written(text: str) -> list[str]:
 def tokens(text: str) -> Iterator[Token]:
     """Every token of a text, in order: stopwords too, so that callers decide."""
     for match in _WORD.finditer(text):
-        word = match.group()
-        yield from _remembered(word) if len(word) < LONG else split(word)
+        yield from split(match.group())
 
 
 def _distinct(text: str) -> Iterator[Token]:
     """The tokens of each written word once, in no order: for callers that count none of them."""
     for word in set(_WORD.findall(text)):
-        yield from _remembered(word) if len(word) < LONG else split(word)
+        yield from split(word)
 
 
 def split(word: str) -> tuple[Token, ...]:
     """The tokens of one written word."""
+    return _remembered(word) if len(word) < LONG else _split(word)
+
+
+def _split(word: str) -> tuple[Token, ...]:
     word = _POSSESSIVE.sub("", word).replace("'", "").replace("’", "")
     folded = fold(word)
     if _UNSPACED.search(folded):
@@ -105,7 +108,7 @@ def split(word: str) -> tuple[Token, ...]:
     return (*found, *(Token(spelling, WHOLE) for spelling in dict.fromkeys((folded, joined))))  # node.js, nodejs
 
 
-_remembered = lru_cache(maxsize=65536)(split)
+_remembered = lru_cache(maxsize=65536)(_split)
 
 
 def _part(written: str) -> Token:
@@ -227,4 +230,4 @@ def grams(found: Iterable[str]) -> Iterator[str]:
     """The character trigrams of words, their edges marked: what a typing error leaves intact."""
     for word in found:
         marked = f" {word} "
-        yield from (marked[i : i + 3] for i in range(len(marked) - 2))
+        yield from [marked[i : i + 3] for i in range(len(marked) - 2)]
