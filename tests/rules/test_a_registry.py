@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import Counter
 from pathlib import Path
@@ -356,6 +357,23 @@ async def test_A16_documents_without_a_vector_stay_discoverable(tmp_path: Path) 
         assert response.mode == "hybrid"
         assert [diagnostic.code for diagnostic in response.diagnostics] == ["vectors_missing"]
         assert set(ids(response)) == {"tool:box/lamp", "tool:box/torch"}
+
+
+async def test_A16_a_search_while_others_are_embedded_says_how_many_wait(tmp_path: Path) -> None:
+    async with repertory.open(tmp_path, embedder="none") as rep:
+        await rep.put("entries", [tool(f"box/lamp{n}", f"Lights room {n}") for n in range(600)])
+    async with repertory.open(tmp_path) as rep:
+        embedding = asyncio.create_task(rep.embed())
+        told: list[str] = []
+        while not embedding.done():
+            response = await ask(rep, "lamp7")
+            assert ids(response)[0] == "tool:box/lamp7"
+            told += [diagnostic.message for diagnostic in response.diagnostics if diagnostic.code == "vectors_missing"]
+        assert told[0] == "600 of 600 documents have no vector yet; words alone find them."
+        missing = [int(message.split()[0]) for message in told]
+        assert missing == sorted(missing, reverse=True)
+        assert await embedding == 600
+        assert not (await ask(rep, "lamp7")).diagnostics
 
 
 async def test_A17_one_line_per_search_without_its_text(rep: Repertory, caplog: pytest.LogCaptureFixture) -> None:
