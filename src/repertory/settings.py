@@ -43,10 +43,22 @@ class Settings(BaseSettings):
     )
     expansion: bool = Field(False, description="Whether a vocabulary of concepts is kept, with which the notes preset widens a query.")
     ef_search: int = Field(100, ge=8, le=4096, description="How widely HNSW looks around; larger is slower and more exact.")
-    embedder: Literal["onnx", "openai", "none"] = Field("onnx", description="Bundled model, an OpenAI-compatible endpoint, or none.")
+    embedder: Literal["onnx", "static", "openai", "none"] = Field(
+        "onnx", description="The bundled model, or an ONNX file; the quick bundled table; an OpenAI-compatible endpoint; none."
+    )
+    embedder_file: Path | None = Field(
+        None,
+        description="With onnx: a model of your own, model.onnx beside tokenizer.json, or the folder of both. Needs embedder_dimensions.",
+    )
+    embedder_pooling: Literal["mean", "first"] = Field(
+        "mean", description="How such a file's token vectors become one; first is also called CLS."
+    )
+    embedder_query_prefix: str = Field("", description="What a query opens with where the model wants it, such as 'query: '.")
+    embedder_document_prefix: str = Field("", description="What a document opens with where the model wants it, such as 'passage: '.")
+    embedder_input_type: bool = Field(False, description="Whether the endpoint is told which texts are queries, as Voyage wants it.")
     embedder_url: str = Field("https://api.openai.com/v1", description="Base URL of the endpoint.")
     embedder_model: str = Field("text-embedding-3-small", description="Model at the endpoint.")
-    embedder_dimensions: int | None = Field(None, ge=1, le=8192, description="Length of the endpoint's vectors.")
+    embedder_dimensions: int | None = Field(None, ge=1, le=8192, description="Length of the vectors of the endpoint or file.")
     embedder_key: SecretStr | None = Field(None, description="API key of the endpoint.")
     embedder_timeout: float = Field(10.0, gt=0, description="Seconds to wait for a query's vector.")
     embedder_pause: float = Field(30.0, ge=0, description="Seconds before a failed model is tried again.")
@@ -85,9 +97,10 @@ class Settings(BaseSettings):
         return model
 
     @model_validator(mode="after")
-    def _endpoint_has_dimensions(self) -> Settings:
-        if self.embedder == "openai" and self.embedder_dimensions is None:
-            raise ValueError("embedder = 'openai' needs embedder_dimensions, the length of the model's vectors (such as 1536)")
+    def _models_of_others_have_dimensions(self) -> Settings:
+        if (self.embedder == "openai" or self.embedder_file) and self.embedder_dimensions is None:
+            chosen = "embedder = 'openai'" if self.embedder == "openai" else "embedder_file"
+            raise ValueError(f"{chosen} needs embedder_dimensions, the length of the model's vectors (such as 1536)")
         return self
 
     @classmethod

@@ -14,7 +14,7 @@ Vector = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """Unit vectors, one row per text, and how many tokens the model read for them."""
+    """Unit vectors, one row per text, and how many tokens the model read for them. Zeros: the model knows nothing of the text (E05)."""
 
     vectors: NDArray[np.float32]  # shape (texts, dimensions)
     tokens: int
@@ -31,6 +31,11 @@ class Embedder(Protocol):
     @property
     def dimensions(self) -> int:
         """The length of a vector."""
+        ...
+
+    @property
+    def batch(self) -> int:
+        """How many documents are best given at once: enough to be quick, few enough to lose little when stopped."""
         ...
 
     async def embed_documents(self, texts: Sequence[str]) -> Embeddings:

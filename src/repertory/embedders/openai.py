@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repertory.embedders.base import Embeddings
+from repertory.embedders.files import readable
 from repertory.endpoint import Endpoint
 from repertory.errors import EmbedderError
 
@@ -26,9 +27,12 @@ _LONGEST = 24_000  # characters: about the 8,000 tokens that most models read; a
 class OpenAIEmbedder:
     """Embeds through an OpenAI-compatible endpoint.
 
-    `dimensions` is what the vectors must have, and is not sent (many endpoints refuse the field). Without it the first
+    Query and document differ where the model wants it (C07): by a prefix to the text, or, with `input_type`, by a field that says which it
+    is (Voyage). `dimensions` is what the vectors must have, and is not sent (many endpoints refuse the field). Without it the first
     answer decides, and reading `dimensions` before that is an `EmbedderError`: embed anything once to learn it.
     """
+
+    batch = 256  # four requests
 
     def __init__(
         self,
@@ -39,6 +43,7 @@ class OpenAIEmbedder:
         dimensions: int | None = None,
         query_prefix: str = "",
         document_prefix: str = "",
+        input_type: bool = False,
         timeout: float = 30.0,
     ) -> None:
         self._endpoint = Endpoint(
@@ -48,12 +53,14 @@ class OpenAIEmbedder:
         self._declared = dimensions
         self._dimensions = dimensions
         self._prefixes = query_prefix, document_prefix
+        self._input_type = input_type
 
     @property
     def model(self) -> str:
         # Dimensions and prefixes change the vectors as much as the weights do; the base URL does not, an endpoint may move.
         sized = f"{self._model}/{self._declared}" if self._declared else self._model
-        return f"{sized} {self._prefixes}" if any(self._prefixes) else sized
+        typed = f"{sized} input_type" if self._input_type else sized
+        return f"{typed} {self._prefixes}" if any(self._prefixes) else typed
 
     @property
     def dimensions(self) -> int:
@@ -65,21 +72,23 @@ class OpenAIEmbedder:
 
     async def embed_documents(self, texts: Sequence[str]) -> Embeddings:
         prefix = self._prefixes[1]
-        parts = [await self._embed([prefix + text for text in texts[start : start + _BATCH]]) for start in range(0, len(texts), _BATCH)]
+        batches = (texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH))
+        parts = [await self._embed([prefix + text for text in batch], "document") for batch in batches]
         if not parts:
             return Embeddings(np.empty((0, self._dimensions or 0), np.float32), 0)
         return Embeddings(np.concatenate([part.vectors for part in parts]), sum(part.tokens for part in parts))
 
     async def embed_query(self, text: str) -> Embeddings:
-        return await self._embed([self._prefixes[0] + text])
+        return await self._embed([self._prefixes[0] + text], "query")
 
     async def close(self) -> None:
         await self._endpoint.close()
 
-    async def _embed(self, texts: list[str]) -> Embeddings:
-        # OpenAI refuses "" and with it the whole batch; a lone surrogate cannot be sent as UTF-8 and becomes "?".
-        inputs = [text[:_LONGEST].encode("utf-8", "replace").decode() or " " for text in texts]
-        answer = await self._endpoint.ask({"model": self._model, "input": inputs, "encoding_format": "float"})
+    async def _embed(self, texts: list[str], role: str) -> Embeddings:
+        inputs = [readable(text[:_LONGEST]) or " " for text in texts]  # OpenAI refuses "" and with it the whole batch
+        # Voyage knows no format but "base64" and its default, numbers; whoever takes the one field need not be sent the other.
+        kind = {"input_type": role} if self._input_type else {"encoding_format": "float"}
+        answer = await self._endpoint.ask({"model": self._model, "input": inputs, **kind})
         vectors = self._vectors(answer, len(texts))
         self._dimensions = vectors.shape[1]
         return Embeddings(vectors, _tokens(answer))

@@ -32,6 +32,10 @@ class _Wrapper:
     def dimensions(self) -> int:
         return self._embedder.dimensions
 
+    @property
+    def batch(self) -> int:
+        return self._embedder.batch
+
     async def embed_documents(self, texts: Sequence[str]) -> Embeddings:
         return await self._embedder.embed_documents(texts)
 

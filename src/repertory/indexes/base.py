@@ -95,6 +95,10 @@ class Index(Protocol):
         """Add or replace points; visible at once."""
         ...
 
+    def put_vectors(self, vectors: Mapping[int, Vector]) -> None:
+        """Give points that are there their dense vectors, by number; visible at once."""
+        ...
+
     def remove(self, numbers: Sequence[int]) -> None:
         """Forget points; unknown numbers are no error."""
         ...

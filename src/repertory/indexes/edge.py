@@ -94,6 +94,11 @@ class EdgeIndex:
         if points:
             self._open.update(edge.UpdateOperation.upsert_points([_to_engine(point) for point in points]))
 
+    def put_vectors(self, vectors: Mapping[int, Vector]) -> None:
+        if vectors:
+            given = [edge.PointVectors(number, {DENSE: vector.tolist()}) for number, vector in vectors.items()]
+            self._open.update(edge.UpdateOperation.update_vectors(given))
+
     def remove(self, numbers: Sequence[int]) -> None:
         if numbers:
             self._open.update(edge.UpdateOperation.delete_points(list(numbers)))

@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from repertory.embedders.base import Vector
 from repertory.indexes.base import FORMAT, Index, Point, Scope, Standing
 from repertory.indexes.encode import encode, pivot
 from repertory.indexes.read import Reading, read
@@ -107,6 +108,27 @@ class Sync:
         self._index.put([encode(number, *written[document_id], vector, by) for number, document_id, vector in known])
         others = sorted({*numbers} - {number for number, _, _ in known})
         self._put(self._store.documents(self._model, others), by)
+
+    def keep_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
+        """Keep the vectors of texts, by digest. Documents get theirs without being read again; another model's are for later (C07)."""
+        if model != self._model:
+            self._store.add_embeddings(model, vectors, announce=False)
+            return
+        self.catch_up()  # from here to the end of the outbox there is nothing but what is put here
+        self._index.put_vectors(self._store.add_embeddings(model, vectors))
+        self._look()
+        self._position = self.snapshot.position
+        if self._position - self._checkpointed >= CHECKPOINT_EVERY:
+            self.checkpoint()
+
+    def move(self, index: Index, *, model: str, dimensions: int) -> None:
+        """Build another index beside this one, for another model, and follow that one from here on (C07).
+
+        Who searches the old one meanwhile is not disturbed; when building fails, nothing has happened.
+        """
+        beside = Sync(self._store, index, model=model, dimensions=dimensions)
+        beside.rebuild()
+        vars(self).update(vars(beside))
 
     def _look(self) -> None:
         self.snapshot = self._store.snapshot()

@@ -18,7 +18,6 @@ from repertory.store import Store
 
 _log = logging.getLogger(__name__)
 
-BATCH = 256  # texts: enough to fill the model, few enough to lose little when stopped
 PATIENCE = 2  # batches that may fail in a row: one may hold a text that the model refuses, two are a model that is away
 
 Write = Callable[[Mapping[str, Vector]], Awaitable[None]]
@@ -28,7 +27,7 @@ async def embed_pending(store: Store, embedder: Embedder, write: Write, progress
     """Embed what waits and hand each batch to `write`; answers how many texts that were, and why others still wait."""
     total = await offload(store.count_pending, embedder.model)
     done, last, failures, excuse = 0, 0, 0, ""
-    while failures < PATIENCE and (waiting := await offload(store.pending, embedder.model, last, BATCH)):
+    while failures < PATIENCE and (waiting := await offload(store.pending, embedder.model, last, embedder.batch)):
         last = waiting[-1][0]
         texts = {digest: text for _, digest, text in waiting}  # equal texts cost one vector
         try:
@@ -51,8 +50,8 @@ def pending_concepts(store: Store, model: str) -> list[str]:
 async def embed_concepts(store: Store, embedder: Embedder, write: Write, progress: Progress) -> str:
     """Embed the concepts that wait, as `embed_pending` does documents; answers why some still wait."""
     waiting = await offload(pending_concepts, store, embedder.model)
-    for start in range(0, len(waiting), BATCH):
-        batch = waiting[start : start + BATCH]
+    for start in range(0, len(waiting), embedder.batch):
+        batch = waiting[start : start + embedder.batch]
         try:
             embedded = await embedder.embed_documents(batch)
         except EmbedderError as error:

@@ -139,7 +139,7 @@ class Intake:
         model = self._embedder.model
 
         async def write(vectors: Mapping[str, Vector]) -> None:
-            await self._write(self._keep_vectors, model, vectors)
+            await self._write(self._sync.keep_vectors, model, vectors)
 
         async with self._embedding:  # writes of others go in between two batches
             done, excuse = await embed_pending(self._store, self._embedder, write, progress)
@@ -152,11 +152,7 @@ class Intake:
     def _keep_given(self, source: str, model: str, dimensions: int) -> None:
         """C06: vectors that came with a file need not be made."""
         for vectors in indexfile.given(self._store, source, model, dimensions):
-            self._keep_vectors(model, vectors)
-
-    def _keep_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
-        self._store.add_embeddings(model, vectors)
-        self._sync.catch_up()
+            self._sync.keep_vectors(model, vectors)
 
     async def _write(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """One writer at a time. A caller who leaves does not free the place before its work is done: a thread cannot be stopped."""

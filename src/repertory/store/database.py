@@ -42,6 +42,17 @@ class Database:
         """The SQLite store of a catalog directory."""
         return cls(f"sqlite:///{directory / 'catalog.db'}")
 
+    def fact(self, name: str) -> str | None:
+        """Something small that the catalog remembers of itself."""
+        with self._engine.connect() as connection:
+            return connection.execute(select(facts.c.value).where(facts.c.name == name)).scalar()
+
+    def put_fact(self, name: str, value: str) -> None:
+        """Remember it, instead of what was there."""
+        with self._writing, self._engine.begin() as connection:
+            connection.execute(facts.delete().where(facts.c.name == name))
+            connection.execute(insert(facts).values(name=name, value=value))
+
     def close(self) -> None:
         """Close every connection."""
         self._engine.dispose()

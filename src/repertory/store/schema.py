@@ -12,7 +12,7 @@ FORMAT = 4  # raise it with a migration (see `migrate`): a catalog of another fo
 
 metadata = MetaData()
 
-facts = Table(  # format, counters
+facts = Table(  # format, counters, which model answers
     "facts",
     metadata,
     Column("name", String, primary_key=True),

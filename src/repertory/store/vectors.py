@@ -21,10 +21,19 @@ CONCEPTS = 5000  # the most frequent: half a minute of the bundled model, and 8 
 class Vectors(Database):
     """The part of the store that knows vectors, the vocabulary they are made of, and the outbox."""
 
-    def add_embeddings(self, model: str, vectors: Mapping[str, Vector]) -> int:
-        """Keep vectors by text digest and tell the index which documents have them now."""
+    def add_embeddings(self, model: str, vectors: Mapping[str, Vector], *, announce: bool = True) -> dict[int, Vector]:
+        """Keep vectors by text digest, tell the index which documents have them now, and answer which.
+
+        Vectors that nobody searches by yet (C07) are not announced: the catalog answers as before.
+        """
         with self._writing, self._engine.begin() as connection:
-            return write.add_embeddings(connection, model, vectors)
+            return write.add_embeddings(connection, model, vectors, announce=announce)
+
+    def prune_embeddings(self, model: str) -> int:
+        """Keep the vectors of this model alone, and of them those of texts and concepts that the catalog still has."""
+        concepts = set(map(content_digest, self.words(CONCEPT_DOCUMENTS, CONCEPTS)))
+        with self._writing, self._engine.begin() as connection:
+            return write.prune_embeddings(connection, model, concepts)
 
     def vectors(self, model: str, numbers: Sequence[int]) -> list[tuple[int, str, Vector | None]]:
         """These documents with no more than their ids and their vectors under a model, for who has the rest at hand."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 from operator import itemgetter
@@ -49,8 +49,8 @@ def apply(connection: Connection, changes: Changes) -> int:
     return _revise(connection, changes.note)
 
 
-def add_embeddings(connection: Connection, model: str, vectors: Mapping[str, Vector]) -> int:
-    """Keep vectors and announce the documents that have them now."""
+def add_embeddings(connection: Connection, model: str, vectors: Mapping[str, Vector], *, announce: bool) -> dict[int, Vector]:
+    """Keep vectors; answers which documents have them now, after announcing them where somebody searches by this model."""
     digests = list(vectors)
     for chunk in chunks(digests):
         connection.execute(delete(embeddings).where(embeddings.c.model == model, embeddings.c.digest.in_(chunk)))
@@ -59,11 +59,24 @@ def add_embeddings(connection: Connection, model: str, vectors: Mapping[str, Vec
         for digest, vector in vectors.items()
     ]
     _insert(connection, embeddings, rows)
-    numbers: list[int] = []
+    if not announce:
+        return {}
+    found: dict[int, Vector] = {}
     for chunk in chunks(digests):
-        numbers += connection.execute(select(documents.c.number).where(documents.c.digest.in_(chunk))).scalars()
-    _announce(connection, removed=(), put=sorted(numbers))
-    return _revise(connection, f"embedded {len(vectors)} texts")
+        owners = connection.execute(select(documents.c.number, documents.c.digest).where(documents.c.digest.in_(chunk)))
+        found.update((number, vectors[digest]) for number, digest in owners)
+    _announce(connection, removed=(), put=sorted(found))
+    _revise(connection, f"embedded {len(vectors)} texts")
+    return found
+
+
+def prune_embeddings(connection: Connection, model: str, concepts: Collection[str]) -> int:
+    """Forget the vectors of other models, and of texts that are neither in the catalog nor among these; answers how many."""
+    gone = connection.execute(delete(embeddings).where(embeddings.c.model != model)).rowcount
+    texts = select(documents.c.digest).where(documents.c.digest == embeddings.c.digest).exists()
+    unused = [digest for digest in connection.execute(select(embeddings.c.digest).where(~texts)).scalars() if digest not in concepts]
+    _delete(connection, embeddings.c.digest, unused)
+    return gone + len(unused)
 
 
 def _put_entities(connection: Connection, changed: Sequence[tuple[Entity, str]], source: str) -> None:

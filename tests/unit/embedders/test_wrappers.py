@@ -27,6 +27,7 @@ class Moody:
 
     model = "moody"
     dimensions = 2
+    batch = 8
 
     def __init__(self) -> None:
         self.mood = "well"
