@@ -122,6 +122,7 @@ async def _measure_indexing(catalog: Path, entities: list[Entity], asked: list[s
         found["embedded"] = await embedding
     found["index_vectors_s"] = time.perf_counter() - started
     found["search while embedding, worst"] = meanwhile
+    await _measure_static(catalog.with_name(f"{catalog.name}-static"), entities, found)
     found["disk_mb"] = sum(file.stat().st_blocks * 512 for file in catalog.rglob("*")) / 1e6  # the engine keeps sparse files
 
 
@@ -139,6 +140,19 @@ async def _ask_until(embedding: asyncio.Task[int], rep: repertory.Repertory, ask
             break
     print(*said, sep="\n", file=sys.stderr)
     return statistics.median(taken), max(taken)
+
+
+async def _measure_static(catalog: Path, entities: list[Entity], found: dict[str, Any]) -> None:
+    """How long it takes until everything has a vector of the quick model, in seconds by the clock and of the processor."""
+    try:
+        async with repertory.open(catalog, embedder="static", answer_cache=0) as rep:
+            await rep.put("bench", entities, embed=False)
+            started, spent = time.perf_counter(), time.process_time()
+            await rep.embed()
+            found["index_static_s"] = time.perf_counter() - started
+            found["index_static_cpu_s"] = time.process_time() - spent
+    finally:
+        shutil.rmtree(catalog, ignore_errors=True)
 
 
 def _cold(catalog: Path, query: str) -> tuple[float, float]:
@@ -186,7 +200,16 @@ def show(found: list[dict[str, Any]]) -> None:
     timed = [name for name in found[0] if isinstance(found[0][name], tuple | list)]
     for name in timed:
         print(f"{name:<34}" + "".join(f"{one[name][0]:>10.2f} /{one[name][1]:>8.2f}" for one in found))
-    for name in ("index_words_s", "index_words_cpu_s", "index_vectors_s", "embedded", "memory_mb", "disk_mb"):
+    for name in (
+        "index_words_s",
+        "index_words_cpu_s",
+        "index_vectors_s",
+        "index_static_s",
+        "index_static_cpu_s",
+        "embedded",
+        "memory_mb",
+        "disk_mb",
+    ):
         print(f"{name:<34}" + "".join(f"{one[name]:>20.1f}" for one in found))
     print(f"\n{'ratios':<34}")
     for label, over, under in (
@@ -197,14 +220,24 @@ def show(found: list[dict[str, Any]]) -> None:
         print(f"{label:<34}" + "".join(f"{one[over][0] / one[under][0]:>19.1f}x" for one in found))
 
 
+async def _show_static(sizes: list[int], sets: Path) -> None:
+    for size in sizes:
+        found: dict[str, Any] = {}
+        await _measure_static(Path(tempfile.mkdtemp(prefix="repertory-bench-")), documents(size, sets), found)
+        print(f"{size:,} tools: {found['index_static_s']:.1f} s by the clock, {found['index_static_cpu_s']:.1f} s of the processor")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", default="1000,10000,100000")
     parser.add_argument("--sets", type=Path, default=Path("../shared/bench"))
+    parser.add_argument("--static", action="store_true", help="only how long the quick model takes to index")
     parser.add_argument("--save", type=Path, help="also write the figures to this JSON file")
     parser.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     sizes = [int(size) for size in arguments.sizes.split(",")]
+    if arguments.static:
+        return asyncio.run(_show_static(sizes, arguments.sets))
     if arguments.alone:
         logging.disable()
         print(json.dumps(asyncio.run(measure(sizes[0], arguments.sets))))

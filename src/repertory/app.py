@@ -6,13 +6,13 @@ The composition root: from settings to a working `Repertory`. Surfaces translate
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Hashable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 from repertory import access
 from repertory import settings as settings_module
-from repertory.cache import TimedCache
+from repertory.answers import Answers
 from repertory.embedders.base import Embedder
 from repertory.embedders.choose import make_embedder
 from repertory.errors import InvalidRequest, NotFound
@@ -20,26 +20,19 @@ from repertory.graph.derive import PAIRS, is_node
 from repertory.graph.draw import MAX_EDGES, Drawing, Format, draw
 from repertory.indexes.edge import EdgeIndex
 from repertory.indexes.sync import Sync
-from repertory.ingest import indexfile
-from repertory.ingest.intake import Intake
-from repertory.model import Edge, Entity, Filter, Kind, Principal, SearchRequest, SearchResponse
+from repertory.ingest import change, indexfile
+from repertory.ingest.change import Change
+from repertory.model import Edge, Entity, Filter, Kind, Principal, SearchRequest
 from repertory.model.request import MAX_LIMIT
 from repertory.offload import offload
 from repertory.owner import Ownership
 from repertory.remote.base import Reranker, Rewriter
 from repertory.remote.choose import make_reranker, make_rewriter
 from repertory.search.categories import Category, categories
-from repertory.search.engine import Engine
-from repertory.search.expand import Expansion
-from repertory.search.judge import Judge
-from repertory.search.plan import Defaults
-from repertory.search.spelling import Vocabulary
 from repertory.settings import Settings
 from repertory.store import Store
 from repertory.text.classify import Classification, classify
 from repertory.text.query import understand
-
-ANSWER_TTL = 300.0  # seconds (E09)
 
 
 @contextlib.asynccontextmanager
@@ -58,26 +51,31 @@ async def open_with(settings: Settings) -> AsyncIterator[Repertory]:
         stack.callback(ownership.release)
         store = await offload(Store.at, settings.catalog)
         stack.callback(store.close)
-        embedder = make_embedder(settings)
-        if embedder is not None:
-            stack.push_async_callback(embedder.close)
-        index = EdgeIndex(settings.catalog / "index", ef_search=settings.ef_search)
+        embedder = await offload(make_embedder, settings)
+        rewriter, reranker = make_rewriter(settings), make_reranker(settings)
+        for part in (embedder, rewriter, reranker):
+            if part is not None:
+                stack.push_async_callback(part.close)
+        under_way = await offload(change.under_way, store, embedder, settings)
+        if under_way is not None:
+            stack.push_async_callback(under_way.old.close)
+        known = await offload(change.recall, store)
+        index = EdgeIndex(settings.catalog / known.folder, ef_search=settings.ef_search)
         stack.callback(index.close)
-        model, dimensions = (embedder.model, embedder.dimensions) if embedder else (None, 0)
+        answering = under_way.old if under_way else embedder
+        model, dimensions = (answering.model, answering.dimensions) if answering else (None, 0)
         sync = await offload(Sync, store, index, model=model, dimensions=dimensions)
         await offload(sync.open)
-        stack.callback(sync.close)
-        rewriter, reranker = make_rewriter(settings), make_reranker(settings)
-        for remote in (rewriter, reranker):
-            if remote is not None:
-                stack.push_async_callback(remote.close)
-        repertory = Repertory(settings, ownership, store, index, sync, embedder, rewriter, reranker)
-        stack.push_async_callback(repertory.quiet)
+        repertory = Repertory(settings, ownership, store, index, sync, embedder, under_way, rewriter, reranker)
+        stack.push_async_callback(repertory.close)
+        await offload(change.tidy, settings.catalog, known)
+        if under_way is None and embedder is not None:
+            await offload(change.settle, store, embedder.model, known, settings)
         yield repertory
 
 
-class Repertory(Intake):
-    """An open catalog: what `Intake` writes, searched and shown."""
+class Repertory(Answers):
+    """An open catalog: what `Intake` writes and `Answers` finds, shown."""
 
     def __init__(
         self,
@@ -87,33 +85,12 @@ class Repertory(Intake):
         index: EdgeIndex,
         sync: Sync,
         embedder: Embedder | None,
+        under_way: Change | None = None,
         rewriter: Rewriter | None = None,
         reranker: Reranker | None = None,
     ) -> None:
-        super().__init__(settings, store, sync, embedder)
+        super().__init__(settings, store, index, sync, embedder, under_way, rewriter, reranker)
         self.ownership = ownership
-        defaults = Defaults(settings.preset, settings.strategy, settings.fusion, settings.lane_weights, settings.min_confidence)
-        expansion = Expansion(store, embedder.model) if settings.expansion and embedder else None
-        answers: TimedCache[Hashable, SearchResponse] = TimedCache(size=settings.answer_cache, ttl=ANSWER_TTL)
-        self._engine = Engine(
-            store,
-            index,
-            sync,
-            embedder,
-            Judge(index, embedder.model if embedder else None),
-            Vocabulary(store),
-            expansion,
-            answers,
-            rewriter,
-            reranker,
-            defaults,
-            settings.log_queries,
-        )
-
-    async def search(self, request: SearchRequest | str, principal: Principal = Principal()) -> SearchResponse:
-        """Find what answers a request."""
-        asked = SearchRequest(request) if isinstance(request, str) else request
-        return await self._engine.search(asked, principal)
 
     async def categories(self, query: str, principal: Principal = Principal()) -> list[Category]:
         """The best categories for a query, each with its best tools (E11)."""
@@ -128,7 +105,8 @@ class Repertory(Intake):
 
     async def export(self) -> dict[str, Any]:
         """Every tool with its text and vector, as one JSON value (C06)."""
-        model, dimensions = (self._embedder.model, self._embedder.dimensions) if self._embedder else (None, 0)
+        embedder = self._engine.embedder  # whose vectors are complete
+        model, dimensions = (embedder.model, embedder.dimensions) if embedder else (None, 0)
         return await offload(indexfile.export, self._store, model, dimensions)
 
     async def entries(
@@ -175,5 +153,6 @@ class Repertory(Intake):
             "revision": snapshot.revision,
             "documents": sum(kinds.values()),
             "by_kind": kinds,
-            "model": self._embedder.model if self._embedder else None,
+            "model": self._engine.embedder.model if self._engine.embedder else None,
+            "changing": self._change.as_json() if self._change else None,
         }

@@ -16,6 +16,7 @@ ROWS: tuple[frozenset[str], ...] = (
     frozenset({"rest", "web"}),
     frozenset({"evaluate"}),
     frozenset({"app"}),
+    frozenset({"answers"}),
     frozenset({"search", "ingest"}),
     frozenset({"indexes"}),
     frozenset({"store", "sources"}),

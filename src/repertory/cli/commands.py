@@ -76,6 +76,7 @@ def add(
     git: Annotated[bool, typer.Option("--git", help="Read the commits of the git repository there, instead of its files.")] = False,
     commits: Annotated[int, typer.Option("--commits", min=1, help="With --git: how many, the newest first.")] = COMMITS,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
+    embed: Annotated[bool, typer.Option("--embed/--no-embed", help="Whether to embed what is new at once.")] = True,
     catalog: CatalogOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -86,15 +87,15 @@ def add(
     absolute = where if is_address(where) else str(Path(where).expanduser().absolute())  # the process that serves may stand elsewhere
 
     with progress_bar() as progress:
-        report = _ask(catalog, lambda asked: asked.add(absolute, progress, commits if git else None, dry_run))
+        report = _ask(catalog, lambda asked: asked.add(absolute, progress, commits if git else None, dry_run, embed))
     if as_json:
         return print_json(report)
     render.problems(err, report)
     out.print(render.report(report))
     if report["waiting"]:
-        err.print(
-            f"[yellow]note:[/] {report['waiting']} texts wait for the embedding model; until then words alone find them.", report["excuse"]
-        )
+        waiting = f"[yellow]note:[/] {report['waiting']} texts wait for the embedding model"
+        later = "the next add, or a serving process, embeds them" if not embed else "until then words alone find them"
+        err.print(f"{waiting}; {later}.", report["excuse"])
 
 
 @app.command()

@@ -33,14 +33,7 @@ async def examine(settings: Settings, origins: Mapping[str, str], *, repair: boo
             "equals the catalog" if not differences else f"{len(differences)} differences, e.g. {differences[0]}; repair it with --repair"
         )
         checks.append({"check": "index", "ok": not differences, "message": message})
-        waiting = status["waiting"]
-        checks.append(
-            {
-                "check": "vectors",
-                "ok": not waiting,
-                "message": f"{waiting} texts wait for a vector" if waiting else "complete",
-            }
-        )
+        checks.append({"check": "vectors", "ok": not status["waiting"], "message": _vectors(status)})
     except RepertoryError as error:
         status = {"sources": []}
         checks.append({"check": "catalog", "ok": False, "message": str(error)})
@@ -55,16 +48,25 @@ async def examine(settings: Settings, origins: Mapping[str, str], *, repair: boo
     }
 
 
-async def _check_model(settings: Settings) -> dict[str, Any]:
-    from repertory.embedders.choose import make_embedder
-    from repertory.embedders.onnx import OnnxEmbedder
+def _vectors(status: Mapping[str, Any]) -> str:
+    """C07: the model that answers, and the one that is on its way."""
+    waiting, changing = status["waiting"], status["changing"]
+    if changing:
+        return f"{changing['from']} answers until {waiting} of {changing['texts']} texts have vectors of {changing['to']}, too"
+    if waiting:
+        return f"{waiting} texts wait for a vector of {status['model']}"
+    return f"complete, of {status['model']}" if status["model"] else "none"
 
-    embedder = make_embedder(settings)
-    if embedder is None:
-        return {"check": "model", "ok": True, "message": "none: words alone"}
+
+async def _check_model(settings: Settings) -> dict[str, Any]:
+    from repertory.embedders.choose import make_embedder, verify
+
+    embedder = None
     try:
-        if settings.embedder == "onnx":
-            await OnnxEmbedder().verify()
+        embedder = make_embedder(settings)
+        if embedder is None:
+            return {"check": "model", "ok": True, "message": "none: words alone"}
+        await verify(settings)
         embedded = await embedder.embed_query("Is everything well?")
         return {
             "check": "model",
@@ -74,7 +76,8 @@ async def _check_model(settings: Settings) -> dict[str, Any]:
     except EmbedderError as error:
         return {"check": "model", "ok": False, "message": str(error)}
     finally:
-        await embedder.close()
+        if embedder is not None:
+            await embedder.close()
 
 
 def _shown(value: object) -> str:

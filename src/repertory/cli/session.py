@@ -38,7 +38,9 @@ class Session(Protocol):
     async def classify(self, query: str) -> Answer: ...
     async def categories(self, query: str) -> Answer: ...
     async def graph(self, reference: str | None, format: Format, nodes: bool) -> Answer: ...
-    async def add(self, where: str, progress: Progress, commits: int | None = None, dry_run: bool = False) -> Answer: ...
+    async def add(
+        self, where: str, progress: Progress, commits: int | None = None, dry_run: bool = False, embed: bool = True
+    ) -> Answer: ...
     async def export(self) -> Answer: ...
     async def sources(self) -> Answer: ...
     async def status(self) -> Answer: ...
@@ -102,8 +104,8 @@ class Local:
     async def graph(self, reference: str | None, format: Format, nodes: bool) -> Answer:
         return dict((await self._rep.graph(reference, format, nodes=nodes)).as_json())
 
-    async def add(self, where: str, progress: Progress, commits: int | None = None, dry_run: bool = False) -> Answer:
-        return asdict(await self._rep.add(where, progress, commits=commits, dry_run=dry_run))
+    async def add(self, where: str, progress: Progress, commits: int | None = None, dry_run: bool = False, embed: bool = True) -> Answer:
+        return asdict(await self._rep.add(where, progress, commits=commits, dry_run=dry_run, embed=embed))
 
     async def export(self) -> Answer:
         return dict(await self._rep.export())
@@ -148,8 +150,8 @@ class Remote:
         asked = {"entry": reference} if reference else {}
         return await self._ask("GET", "/api/graph", params={**asked, "format": format.value, "nodes": nodes})
 
-    async def add(self, where: str, progress: Progress, commits: int | None = None, dry_run: bool = False) -> Answer:
-        body = {"path": where, "commits": commits, "dry_run": dry_run}
+    async def add(self, where: str, progress: Progress, commits: int | None = None, dry_run: bool = False, embed: bool = True) -> Answer:
+        body = {"path": where, "commits": commits, "dry_run": dry_run, "embed": embed}
         async with self._client.stream("POST", "/api/add", json=body, timeout=None) as response:
             if response.status_code != 200:
                 await response.aread()

@@ -50,6 +50,11 @@ class Sync:
         self.snapshot: Snapshot = store.snapshot()
         self.vectors = 0  # documents that have one
 
+    @property
+    def model(self) -> str:
+        """The model whose vectors the index has."""
+        return self._model
+
     def open(self) -> None:
         """Bring the index up to date, or build it anew."""
         standing = self._index.standing()

@@ -9,15 +9,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from repertory.embedders.base import Embedder, Vector
+from repertory.embedders.base import Embedder
 from repertory.errors import EmbedderError, InvalidRequest
 from repertory.indexes.sync import Sync
 from repertory.ingest import indexfile
-from repertory.ingest.embed import embed_concepts, embed_pending, pending_concepts
+from repertory.ingest.change import Change
+from repertory.ingest.embed import Write, embed_concepts, embed_pending, pending_concepts
 from repertory.ingest.live import Round, config_at, due, open_config, take_in, together
 from repertory.ingest.run import IngestReport, Progress, fetch, ingest, ingest_feed, ingest_history, ingest_path
 from repertory.ingest.watch import Watcher
@@ -41,22 +42,29 @@ RETRY_EMBEDDING = 30.0  # seconds between attempts of a serving process to embed
 class Intake:
     """All that writes into one open catalog, one at a time."""
 
-    def __init__(self, settings: Settings, store: Store, sync: Sync, embedder: Embedder | None) -> None:
+    def __init__(self, settings: Settings, store: Store, sync: Sync, embedder: Embedder | None, change: Change | None = None) -> None:
         self.settings = settings
         self._store = store
         self._sync = sync
-        self._embedder = embedder
+        self._embedder = embedder  # that documents are embedded with
+        self._change = change
         self._writing = asyncio.Lock()
         self._embedding = asyncio.Lock()
         self._watcher: Watcher | None = None  # follows every file source while there is one
 
     async def add(
-        self, where: Path | str, progress: Progress = lambda *_: None, *, commits: int | None = None, dry_run: bool = False
+        self,
+        where: Path | str,
+        progress: Progress = lambda *_: None,
+        *,
+        commits: int | None = None,
+        dry_run: bool = False,
+        embed: bool = True,
     ) -> IngestReport:
         """Read a file, a folder, the servers of a config, or what is at an http(s) address into the catalog, and embed what is new.
 
         With `commits`, read so many of the newest commits of the git repository that is there instead. A dry run of files writes nothing
-        and tells what would happen.
+        and tells what would happen. Without `embed`, words alone find what is new until the next run or a serving process embeds it (C08).
         """
         config = None if commits is not None or is_address(where) else await offload(config_at, Path(where))
         if dry_run and (commits is not None or is_address(where) or config is not None):
@@ -77,7 +85,7 @@ class Intake:
                 return report
             if self._watcher is not None:
                 self._watcher.follow(await offload(_located, where))
-        return await self._embedded(report, progress)
+        return await self._embedded(report, progress, embed=embed)
 
     async def refresh(self, progress: Progress = lambda *_: None) -> IngestReport:
         """Ask every live server again; those that fail keep their entries and are marked broken."""
@@ -116,15 +124,18 @@ class Intake:
             self._watcher = None
             await watcher.close()
 
-    async def put(self, source: str, entities: Iterable[Entity], progress: Progress = lambda *_: None) -> IngestReport:
+    async def put(
+        self, source: str, entities: Iterable[Entity], progress: Progress = lambda *_: None, *, embed: bool = True
+    ) -> IngestReport:
         """Make these entities everything that a source of this name brings."""
         report = await self._write(ingest, source, f"{IN_PYTHON}{source}", entities, self._store, self._sync)
-        return await self._embedded(report, progress)
+        return await self._embedded(report, progress, embed=embed)
 
-    async def _embedded(self, report: IngestReport, progress: Progress) -> IngestReport:
+    async def _embedded(self, report: IngestReport, progress: Progress, *, embed: bool = True) -> IngestReport:
         if self._embedder is not None:
             await self._write(self._keep_given, report.source, self._embedder.model, self._embedder.dimensions)
-        report.embedded, report.excuse = await self._embed(progress)
+        if embed:
+            report.embedded, report.excuse = await self._embed(progress)
         report.waiting = await self.waiting()
         report.revision = self._sync.snapshot.revision
         return report
@@ -136,18 +147,29 @@ class Intake:
     async def _embed(self, progress: Progress) -> tuple[int, str]:
         if self._embedder is None:
             return 0, ""
-        model = self._embedder.model
 
-        async def write(vectors: Mapping[str, Vector]) -> None:
-            await self._write(self._sync.keep_vectors, model, vectors)
+        def write(model: str) -> Write:
+            return lambda vectors: self._write(self._sync.keep_vectors, model, vectors)
+
+        def told(stage: str, done: int, total: int) -> None:
+            if self._change is not None:
+                self._change.left = total - done
+            progress(stage, done, total)
 
         async with self._embedding:  # writes of others go in between two batches
-            done, excuse = await embed_pending(self._store, self._embedder, write, progress)
+            if self._change is not None:  # what came in meanwhile, so that whoever answers knows it
+                await embed_pending(self._store, self._change.old, write(self._change.old.model), lambda *_: None)
+            done, excuse = await embed_pending(self._store, self._embedder, write(self._embedder.model), told)
             if self.settings.expansion and not excuse:
-                excuse = await embed_concepts(self._store, self._embedder, write, progress)
+                excuse = await embed_concepts(self._store, self._embedder, write(self._embedder.model), progress)
+            if self._change is not None and not await self.waiting():
+                await self._take_over()
         if done:
             await self._write(self._sync.settle)
         return done, excuse
+
+    async def _take_over(self) -> None:
+        """Let the model that was waited for answer (C07). Who answers is the affair of `app`."""
 
     def _keep_given(self, source: str, model: str, dimensions: int) -> None:
         """C06: vectors that came with a file need not be made."""
@@ -166,16 +188,19 @@ class Intake:
 
     async def keep_embedding(self) -> None:
         """Embed what waits, again and again: a serving process runs this behind the requests."""
-        if self._embedder is not None:
-            with contextlib.suppress(EmbedderError):
-                await self._embedder.embed_query("warm up")  # C08: the first visitor should not wait for the model to load
+        await self.warm()  # C08: the first visitor should not wait for the model to load
         while True:
             try:
-                if await self.waiting():
-                    await self.embed()
+                await self.embed()
             except Exception:
                 _log.exception("Embedding behind the requests failed; it is tried again")
             await asyncio.sleep(RETRY_EMBEDDING)
+
+    async def warm(self) -> None:
+        """Load the model (C08). One that cannot be loaded says so when it is needed."""
+        if self._embedder is not None:
+            with contextlib.suppress(EmbedderError):
+                await self._embedder.embed_query("warm up")
 
     async def keep_refreshing(self) -> None:
         """Ask live servers again and again: a serving process runs this behind the requests, so that who recovers is found to have."""
@@ -202,8 +227,13 @@ class Intake:
         return await self._write(self._sync.differences)
 
     async def rebuild(self) -> None:
-        """Build the search index anew from the truth."""
-        await self._write(self._sync.rebuild)
+        """Build the search index anew from the truth, and forget vectors that nothing needs any more."""
+        await self._write(self._rebuild)
+
+    def _rebuild(self) -> None:
+        self._sync.rebuild()
+        if self._embedder is not None:
+            self._store.prune_embeddings({self._embedder.model, self._sync.model})
 
     async def quiet(self) -> None:
         """Wait until nobody writes."""

@@ -62,7 +62,8 @@ async def _adding(rep: Repertory, body: AddBody, behind: set[asyncio.Task[None]]
 
     async def work() -> None:
         try:
-            lines.put_nowait({"report": asdict(await rep.add(body.path, progress, commits=body.commits, dry_run=body.dry_run))})
+            report = await rep.add(body.path, progress, commits=body.commits, dry_run=body.dry_run, embed=body.embed)
+            lines.put_nowait({"report": asdict(report)})
         except RepertoryError as error:
             lines.put_nowait({"problem": {"code": error.code, "message": str(error)}})
         finally:

@@ -44,3 +44,4 @@ class AddBody(BaseModel):
     path: str = Field(min_length=1, description="An absolute path on the serving machine, or an http(s) address.")
     commits: int | None = Field(None, ge=1, description="Read so many commits of the git repository at the path, instead of its files.")
     dry_run: bool = Field(False, description="Only tell what would change.")
+    embed: bool = Field(True, description="Whether what is new is embedded at once.")

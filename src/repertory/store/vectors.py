@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 from sqlalchemy import func, select
@@ -29,11 +29,11 @@ class Vectors(Database):
         with self._writing, self._engine.begin() as connection:
             return write.add_embeddings(connection, model, vectors, announce=announce)
 
-    def prune_embeddings(self, model: str) -> int:
-        """Keep the vectors of this model alone, and of them those of texts and concepts that the catalog still has."""
+    def prune_embeddings(self, models: Collection[str]) -> int:
+        """Keep the vectors of these models alone, and of them those of texts and concepts that the catalog still has."""
         concepts = set(map(content_digest, self.words(CONCEPT_DOCUMENTS, CONCEPTS)))
         with self._writing, self._engine.begin() as connection:
-            return write.prune_embeddings(connection, model, concepts)
+            return write.prune_embeddings(connection, models, concepts)
 
     def vectors(self, model: str, numbers: Sequence[int]) -> list[tuple[int, str, Vector | None]]:
         """These documents with no more than their ids and their vectors under a model, for who has the rest at hand."""
@@ -77,6 +77,11 @@ class Vectors(Database):
         )
         with self._engine.connect() as connection:
             return connection.execute(wanted).scalar_one()
+
+    def count_texts(self) -> int:
+        """How many texts there are to embed; equal ones count once."""
+        with self._engine.connect() as connection:
+            return connection.execute(select(func.count(documents.c.digest.distinct()))).scalar_one()
 
     def concepts(self, model: str) -> dict[str, Vector | None]:
         """The concept vocabulary (B06): words that several documents have, the most frequent first, with their vectors under a model."""

@@ -70,9 +70,9 @@ def add_embeddings(connection: Connection, model: str, vectors: Mapping[str, Vec
     return found
 
 
-def prune_embeddings(connection: Connection, model: str, concepts: Collection[str]) -> int:
+def prune_embeddings(connection: Connection, models: Collection[str], concepts: Collection[str]) -> int:
     """Forget the vectors of other models, and of texts that are neither in the catalog nor among these; answers how many."""
-    gone = connection.execute(delete(embeddings).where(embeddings.c.model != model)).rowcount
+    gone = connection.execute(delete(embeddings).where(embeddings.c.model.not_in(models))).rowcount
     texts = select(documents.c.digest).where(documents.c.digest == embeddings.c.digest).exists()
     unused = [digest for digest in connection.execute(select(embeddings.c.digest).where(~texts)).scalars() if digest not in concepts]
     _delete(connection, embeddings.c.digest, unused)

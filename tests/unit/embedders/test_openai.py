@@ -272,3 +272,13 @@ async def test_a_fault_leaves_the_embedder_usable(endpoint: Endpoint) -> None:
         with pytest.raises(EmbedderError):
             await embedder.embed_query(TEXT)
         assert (await embedder.embed_query(TEXT)).vectors.shape == (1, 2)
+
+
+async def test_an_endpoint_that_wants_it_is_told_which_texts_are_queries(endpoint: Endpoint) -> None:
+    endpoint.replies = [vectors([1.0]), vectors([1.0])]
+    async with embedder_for(endpoint, input_type=True) as embedder:
+        await embedder.embed_query("a")
+        await embedder.embed_documents(["b"])
+        assert "input_type" in embedder.model
+    assert [asked["input_type"] for asked in endpoint.asked] == ["query", "document"]
+    assert all("encoding_format" not in asked for asked in endpoint.asked)  # Voyage refuses "float"

@@ -1,0 +1,123 @@
+"""Who answers a search, and how does another take over?
+
+An engine with the index and the model that it asks. When a change of models is done (C07), another engine with another index takes its
+place, as a whole: a search that is under way ends with the one it began with.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+
+from repertory.cache import TimedCache
+from repertory.embedders.base import Embedder
+from repertory.embedders.choose import recipe
+from repertory.errors import EmbedderError
+from repertory.indexes.base import VECTOR
+from repertory.indexes.edge import EdgeIndex
+from repertory.indexes.sync import Sync
+from repertory.ingest import change
+from repertory.ingest.change import Answering, Change
+from repertory.ingest.intake import Intake
+from repertory.model import Principal, SearchRequest, SearchResponse
+from repertory.offload import offload
+from repertory.remote.base import Reranker, Rewriter
+from repertory.search.engine import Engine
+from repertory.search.expand import Expansion
+from repertory.search.judge import Judge
+from repertory.search.plan import Defaults
+from repertory.search.spelling import Vocabulary
+from repertory.settings import Settings
+from repertory.store import Store
+
+ANSWER_TTL = 300.0  # seconds (E09)
+
+
+class Answers(Intake):
+    """An open catalog, searched by the model that can."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        index: EdgeIndex,
+        sync: Sync,
+        embedder: Embedder | None,
+        under_way: Change | None,
+        rewriter: Rewriter | None,
+        reranker: Reranker | None,
+    ) -> None:
+        super().__init__(settings, store, sync, embedder, under_way)
+        self._remote = rewriter, reranker
+        self._vocabulary = Vocabulary(store)
+        self._engines = [self._make_engine(index, under_way.old if under_way else embedder)]  # the last one answers
+
+    @property
+    def _engine(self) -> Engine:
+        return self._engines[-1]
+
+    async def search(self, request: SearchRequest | str, principal: Principal = Principal()) -> SearchResponse:
+        """Find what answers a request."""
+        asked = SearchRequest(request) if isinstance(request, str) else request
+        answer = await self._engine.search(asked, principal)
+        if self._change is None or VECTOR not in (answer.lanes or ()):
+            return answer
+        return replace(answer, diagnostics=(self._change.note(), *answer.diagnostics))
+
+    async def warm(self) -> None:
+        """Load the models that answer and embed (C08)."""
+        if self._change is not None:
+            with contextlib.suppress(EmbedderError):
+                await self._change.old.embed_query("warm up")
+        await super().warm()
+
+    async def close(self) -> None:
+        """Wait until nobody writes, make the index durable, and let go of everything."""
+        await self.quiet()
+        await offload(self._sync.close)
+        await self._let_go(self._engines[:])
+
+    async def _take_over(self) -> None:
+        if self._change is None:
+            return
+        known = await offload(change.recall, self._store)
+        beside = EdgeIndex(self.settings.catalog / known.other_folder, ef_search=self.settings.ef_search)
+        successor = Answering(recipe(self.settings), known.other_folder)
+        await self._write(self._follow, self._make_engine(beside, self._change.new), self._change.new, successor)
+        await self._let_go(self._engines[:-1])
+        await offload(change.tidy, self.settings.catalog, successor)
+
+    def _follow(self, engine: Engine, embedder: Embedder, successor: Answering) -> None:
+        self._sync.move(engine.index, model=embedder.model, dimensions=embedder.dimensions)
+        change.remember(self._store, successor)
+        self._engines.append(engine)
+        self._change = None
+        self._store.prune_embeddings({embedder.model})
+
+    async def _let_go(self, engines: Sequence[Engine]) -> None:
+        for engine in engines:
+            await engine.answers.close()  # waits for the searches that are under way
+            if engine.embedder is not None:
+                await engine.embedder.close()
+            engine.index.close()
+            self._engines.remove(engine)
+
+    def _make_engine(self, index: EdgeIndex, embedder: Embedder | None) -> Engine:
+        settings, store = self.settings, self._store
+        defaults = Defaults(settings.preset, settings.strategy, settings.fusion, settings.lane_weights, settings.min_confidence)
+        expansion = Expansion(store, embedder.model) if settings.expansion and embedder else None
+        answers: TimedCache[Hashable, SearchResponse] = TimedCache(size=settings.answer_cache, ttl=ANSWER_TTL)
+        return Engine(
+            store,
+            index,
+            self._sync,
+            embedder,
+            Judge(index, embedder.model if embedder else None),
+            self._vocabulary,
+            expansion,
+            answers,
+            *self._remote,
+            defaults,
+            settings.log_queries,
+        )
