@@ -89,7 +89,11 @@ class Answers(Intake):
         await offload(change.tidy, self.settings.catalog, successor)
 
     def _follow(self, engine: Engine, embedder: Embedder, successor: Answering) -> None:
-        self._sync.move(engine.index, model=embedder.model, dimensions=embedder.dimensions)
+        try:
+            self._sync.move(engine.index, model=embedder.model, dimensions=embedder.dimensions)
+        except BaseException:
+            engine.index.close()
+            raise
         change.remember(self._store, successor)
         self._engines.append(engine)
         self._change = None

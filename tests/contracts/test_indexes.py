@@ -69,6 +69,19 @@ def test_the_vector_lane_ranks_by_cosine(index: Index) -> None:
     assert numbers(index, VECTOR, np.array([1, 0, 0], np.float32)) == [1, 2, 3]
 
 
+def test_a_vector_comes_to_a_point_that_keeps_everything_else(index: Index) -> None:
+    later = point(4, TOOLS, None, {10: 3.0}, tags=("late",), names=("four",))
+    index.put([later])
+    assert index.count(with_vector=True) == 3
+    index.put_vectors({4: np.array([0, 0, 1], np.float32), 1: np.array([0, 1, 0], np.float32)})
+    assert index.count(with_vector=True) == 4
+    assert numbers(index, VECTOR, np.array([0, 0, 1], np.float32))[0] == 4
+    assert numbers(index, VECTOR, np.array([1, 0, 0], np.float32))[0] == 2  # the first one has moved
+    kept = {one.number: one for one in index.points()}[4]
+    assert (kept.bm25, kept.bucket, kept.tags, kept.names) == (later.bm25, later.bucket, later.tags, later.names)
+    index.put_vectors({})
+
+
 def test_a_scope_limits_every_lane(index: Index) -> None:
     for lane, probe in ((KEYWORD, Sparse([10], [1.0])), (BM25, Sparse([10], [1.0])), (VECTOR, np.array([1, 0, 0], np.float32))):
         assert sorted(numbers(index, lane, probe, scope(TOOLS, SKILLS))) == [1, 3]

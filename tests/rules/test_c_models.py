@@ -59,11 +59,11 @@ async def answers_of(catalog: Path, embedder: str) -> list[list[tuple[str, float
         return await answers(rep)
 
 
-def models_in(catalog: Path) -> set[str]:
-    """The models that the catalog has vectors of."""
+def models_in(catalog: Path) -> list[str]:
+    """The model of each vector that the catalog has."""
     engine = create_engine(f"sqlite:///{catalog / 'catalog.db'}")
     with engine.connect() as connection:
-        found = set(connection.execute(text("SELECT DISTINCT model FROM embeddings")).scalars())
+        found = list(connection.execute(text("SELECT model FROM embeddings")).scalars())
     engine.dispose()
     return found
 
@@ -95,7 +95,7 @@ async def test_C07_the_old_model_answers_until_the_new_one_can(tmp_path: Path, m
         await rep.put("late", [LATE])  # written to where it is searched
         assert ids(await ask(rep, "make some coffee", strategy=Strategy.EMBEDDING))[0] == LATE.id
         await rep.put("late", [])
-    assert models_in(catalog) == {MODELS[new]}
+    assert set(models_in(catalog)) == {MODELS[new]}
     assert len(list(catalog.glob("index*"))) == 1
     assert await answers_of(catalog, new) == after
 
@@ -187,6 +187,19 @@ async def test_C07_killed_in_the_middle_the_next_process_goes_on(tmp_path: Path,
         assert await answers(rep) == after
         assert rep.status()["changing"] is None
     assert len(list(catalog.glob("index*"))) == 1
+
+
+async def test_C07_vectors_that_nothing_needs_go_when_the_index_is_built_anew(tmp_path: Path) -> None:
+    async with repertory.open(tmp_path, embedder="static", expansion=True) as rep:
+        await rep.put("tools", TOOLS[:40])
+        await rep.put("tools", TOOLS[10:40])
+        concepts = rep._store.concepts(POTION.name)
+        assert len(models_in(tmp_path)) > 30 + len(concepts)
+        await rep.rebuild()
+        assert len(models_in(tmp_path)) == 30 + len(concepts)
+        assert all(vector is not None for vector in rep._store.concepts(POTION.name).values())
+        assert await rep.waiting() == 0
+        assert await rep.check() == []
 
 
 async def test_C07_where_the_old_model_is_gone_the_new_one_answers_with_what_it_has(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """How do texts get vectors in no time at all?
 
-A static model is a table: each piece of a word has one vector, whatever stands around it, and a text is the mean of its pieces. It is a
-hundred times quicker than a model that reads sentences, and weaker (docs/models.md). The bundled one is `POTION`.
+A static model is a table: each piece of a word has one vector, whatever stands around it, and a text is the mean of its pieces. It is
+some fifty times quicker than a model that reads sentences, and weaker (docs/models.md). The bundled one is `POTION`.
 """
 
 from __future__ import annotations
