@@ -7,11 +7,12 @@ import sys
 from pathlib import Path
 
 import repertory
-from repertory.ingest import embed, run
+from repertory.embedders.onnx import OnnxEmbedder
+from repertory.ingest import run
 
 # Small ones, so that a short run has many moments at which it may be killed: some dozen transactions of words, and as many of vectors.
 run.BATCH = 60
-embed.BATCH = 16
+OnnxEmbedder.batch = 16
 
 
 async def main(catalog: Path, path: Path) -> None:
