@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import socket
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import httpx2
 import pytest
 from tests.conftest import ROOT, require
 from tests.mcpserver import PAGE, TOOLS
+from tests.programs import children, on_loopback
 from tests.provision import EVERYTHING
 
 from repertory.model import Entity, Kind, Link
@@ -38,12 +34,6 @@ def spec(mode: str, *arguments: str, name: str = "house", timeout: float = 20.0,
 def split(offer: Offer) -> tuple[list[Entity], list[Problem]]:
     found = list(offer.entities(WHERE))
     return [item for item in found if isinstance(item, Entity)], [item for item in found if isinstance(item, Problem)]
-
-
-def children() -> set[str]:
-    """The processes that this one started and that are still there, zombies too."""
-    listed = subprocess.run(["ps", "-o", "args=", "--ppid", str(os.getpid())], capture_output=True, text=True, check=False).stdout
-    return {line for line in listed.splitlines() if "mcpserver" in line or "defunct" in line}
 
 
 async def test_a_server_tells_everything() -> None:
@@ -148,35 +138,15 @@ async def test_a_command_that_is_not_there_is_named() -> None:
         await contact(ServerSpec("house", Transport.STDIO, "no-such-program", env={"KEY": "abcdefgh"}))
 
 
-@contextmanager
-def serving(mode: str) -> Iterator[str]:
-    """A server over HTTP, once it answers."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with subprocess.Popen([sys.executable, "-m", "tests.mcpserver", mode, str(port)], cwd=ROOT) as process:
-        until = time.monotonic() + 30
-        while time.monotonic() < until:
-            try:
-                httpx2.get(f"http://127.0.0.1:{port}/", trust_env=False)
-                break
-            except httpx2.HTTPError:
-                time.sleep(0.05)
-        try:
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            process.kill()
-
-
 @pytest.fixture(scope="module")
 def http_server() -> Iterator[str]:
     """A server over streamable HTTP."""
-    with serving("http") as url:
+    with on_loopback("tests.mcpserver", "http", "{port}") as url:
         yield url
 
 
 async def test_a_server_over_events_is_read() -> None:
-    with serving("sse") as url:
+    with on_loopback("tests.mcpserver", "sse", "{port}") as url:
         entities, problems = split(await contact(ServerSpec("house", Transport.SSE, url=f"{url}/sse")))
     assert ([entity.id for entity in entities], problems) == (["server:house", "tool:house/ring_bell"], [])
 
