@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mcp import Client
 
     from repertory.sources.sieve import Sieve
+    from repertory.sources.transports import Wire
 
 AT_ONCE = 8  # servers in contact at a time: each may be a process of its own, and some start a whole Node
 MAX_TOOLS = 10_000  # of one server; the largest public ones have some hundreds
@@ -106,7 +107,7 @@ async def contact(spec: ServerSpec, environment: Mapping[str, str] | None = None
             with anyio.move_on_after(spec.timeout) as limit:
                 async with Client(wire.open(limit.cancel), cache=None) as client:
                     return await _offer(spec.name, client, wire.listing)
-            reason = "it says more than is listened to" if wire.overflowed else f"it did not answer within {spec.timeout:g} s"
+            reason = _silence(spec, wire)
         except Exception as error:  # whatever a stranger's server makes the SDK raise concerns that server alone
             reason = _reason(error, spec, wire.refusal)
     told = f"{reason}; its last words: {wire.last_words}" if wire.last_words else reason
@@ -189,10 +190,19 @@ async def _every(ask: Callable[[str | None], Awaitable[Page]]) -> tuple[list[Any
     return found, f"its listing has more than {MAX_PAGES} pages, the most that is read; the rest is left out"
 
 
+def _silence(spec: ServerSpec, wire: Wire) -> str:
+    """Why a contact was ended from our side."""
+    if wire.overflowed:
+        return "it says more than is listened to"
+    garbled = "; something that it said cannot be read" if wire.listing.garbled else ""
+    return f"it did not answer within {spec.timeout:g} s{garbled}"
+
+
 def _reason(error: BaseException, spec: ServerSpec, refusal: int | None) -> str:
     """Why a contact failed, in words of our own: the library's quote addresses, which may hold keys."""
     import httpx2
     from mcp import MCPError
+    from pydantic import ValidationError
 
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
@@ -202,7 +212,8 @@ def _reason(error: BaseException, spec: ServerSpec, refusal: int | None) -> str:
         return f"{spec.target} answered HTTP {refusal}"
     if isinstance(error, httpx2.HTTPError | httpx2.InvalidURL):
         return f"{spec.target} could not be asked ({type(error).__name__})"
-    if isinstance(error, OSError | ValueError) and spec.transport is Transport.STDIO and not isinstance(error, UnicodeError):
+    started = not isinstance(error, OSError | ValueError) or isinstance(error, UnicodeError | ValidationError)
+    if spec.transport is Transport.STDIO and not started:
         return f"{spec.command!r} cannot be started ({getattr(error, 'strerror', None) or type(error).__name__})"
     if isinstance(error, MCPError):
         return f"it answered with an error: {error.error.message}"
