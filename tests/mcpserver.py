@@ -63,12 +63,18 @@ async def resources(_context: Any, _params: Any) -> types.ListResourcesResult:
     return types.ListResourcesResult(resources=[types.Resource(name="plan", uri="house://plan")])
 
 
-LISTINGS = {"good": good, "flooding": flooding, "looping": looping}
+async def endless(_context: Any, _params: Any) -> types.ListPromptsResult:
+    await asyncio.sleep(600)
+    return types.ListPromptsResult(prompts=[])
+
+
+LISTINGS = {"good": good, "flooding": flooding, "looping": looping, "mute": good}
+PROMPTS = {"good": prompts, "mute": endless}
 
 
 def server(mode: str) -> Server[Any]:
     """The server of a mode."""
-    more: dict[str, Any] = {"on_list_prompts": prompts, "on_list_resources": resources} if mode == "good" else {}
+    more: dict[str, Any] = {"on_list_prompts": PROMPTS[mode], "on_list_resources": resources} if mode in PROMPTS else {}
     return Server("House", version="1.2", title="The house", instructions="Lamps and bells.", on_list_tools=LISTINGS[mode], **more)
 
 

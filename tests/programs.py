@@ -49,7 +49,8 @@ def answering(url: str) -> str:
     raise AssertionError(f"Nobody answers at {url}.")
 
 
-def children() -> set[str]:
-    """The servers that this process started and that are still there, zombies too."""
-    listed = subprocess.run(["ps", "-o", "args=", "--ppid", str(os.getpid())], capture_output=True, text=True, check=False).stdout
-    return {line for line in listed.splitlines() if "mcpserver" in line or "elderserver" in line or "defunct" in line}
+def children() -> dict[int, str]:
+    """The servers that this process started and that are still there, zombies too: their commands by their ids."""
+    listed = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(os.getpid())], capture_output=True, text=True, check=False).stdout
+    found = {int(line.split()[0]): line for line in listed.splitlines()}
+    return {pid: line for pid, line in found.items() if "mcpserver" in line or "elderserver" in line or "defunct" in line}

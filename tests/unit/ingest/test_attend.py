@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
+import signal
 import sys
 from collections.abc import AsyncIterator, Callable
 from itertools import count
@@ -55,6 +57,12 @@ async def tools(rep: Repertory) -> set[str]:
     return {entity.name for entity in found}
 
 
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(20):
+        while not true():  # noqa: ASYNC110  no event tells of it
+            await asyncio.sleep(0.05)
+
+
 async def becomes(rep: Repertory, name: str) -> None:
     async with asyncio.timeout(20):
         while name not in await tools(rep):  # noqa: ASYNC110  no event tells of it
@@ -83,7 +91,7 @@ async def test_a_child_that_says_that_its_tools_changed_is_asked_again(
         await becomes(rep, "light_lamp")
         await changes(rep, write, tmp_path / "tools")
         assert len(children()) in (1, 2)  # the one that is listened to, and perhaps one that is asked again
-    assert children() == set()
+    assert children() == {}
 
 
 @pytest.mark.parametrize(
@@ -106,18 +114,26 @@ async def test_a_listing_that_holds_for_a_while_is_asked_for_after_it(tmp_path: 
         await becomes(rep, "light_lamp")
         words(tmp_path / "tools", "ring_bell")
         await becomes(rep, "ring_bell")
-        assert children() == set()  # nobody is kept
+        assert children() == {}  # nobody is kept
 
 
 async def test_who_is_no_longer_named_is_let_go(tmp_path: Path) -> None:
     elder(tmp_path / "tools", "light_lamp")
     async with attending(tmp_path, house=command("tests.elderserver", "stdio", tmp_path / "tools")) as rep:
-        async with asyncio.timeout(20):
-            while not children():  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+        await until(lambda: len(children()) == 1)
         (tmp_path / "mcp.json").write_text('{"mcpServers": {}}')
         await rep.add(tmp_path / "mcp.json")
         await rep.refresh()
-        async with asyncio.timeout(20):
-            while children():  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+        await until(lambda: not children())
+
+
+async def test_who_is_lost_is_listened_to_again_after_the_next_look(tmp_path: Path) -> None:
+    elder(tmp_path / "tools", "light_lamp")
+    async with attending(tmp_path, house=command("tests.elderserver", "stdio", tmp_path / "tools")) as rep:
+        await until(lambda: len(children()) == 1)
+        (pid,) = children()
+        os.kill(pid, signal.SIGKILL)
+        await until(lambda: not children())
+        await rep.refresh()
+        await until(lambda: len(children()) == 1)
+    assert children() == {}
