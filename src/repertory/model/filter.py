@@ -54,10 +54,15 @@ def _decode(group: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who asks. `groups=None` is the owner of the catalog, who sees everything."""
+    """Who asks. `groups=None` is the owner of the catalog, who sees everything and may do everything."""
 
     name: str = "owner"
     groups: frozenset[str] | None = None
+
+    @property
+    def is_owner(self) -> bool:
+        """Whether nothing is kept from this principal."""
+        return self.groups is None
 
     @classmethod
     def anyone(cls) -> Principal:

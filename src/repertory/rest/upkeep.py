@@ -1,0 +1,76 @@
+"""How does the owner of a catalog look after it over HTTP?
+
+The command line comes through here when another process serves its catalog.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, StreamingResponse
+
+from repertory.app import Repertory
+from repertory.errors import RepertoryError
+from repertory.rest.callers import Owner, Rep
+from repertory.rest.wire import AddBody
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/api/sources")
+async def sources(rep: Rep, _: Owner) -> dict[str, Any]:
+    """Where the entries come from, and how it went."""
+    return {"sources": [asdict(source) for source in await rep.sources()]}
+
+
+@router.post("/api/check")
+async def check(rep: Rep, _: Owner) -> dict[str, Any]:
+    """Where the index differs from the truth."""
+    return {"differences": await rep.check(), "waiting": await rep.waiting()}
+
+
+@router.post("/api/rebuild")
+async def rebuild(rep: Rep, _: Owner) -> dict[str, Any]:
+    """Build the search index anew."""
+    await rep.rebuild()
+    return {}
+
+
+@router.get("/api/export")
+async def export(rep: Rep, _: Owner) -> JSONResponse:
+    """Every tool with its text and vector, as one JSON value (C06)."""
+    return JSONResponse(await rep.export())
+
+
+@router.post("/api/add")
+async def add(body: AddBody, request: Request, rep: Rep, _: Owner) -> StreamingResponse:
+    """Progress as JSON lines, the report or the problem last."""
+    return StreamingResponse(_adding(rep, body, request.app.state.behind), media_type="application/x-ndjson")
+
+
+async def _adding(rep: Repertory, body: AddBody, behind: set[asyncio.Task[None]]) -> AsyncIterator[str]:
+    lines: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+
+    def progress(stage: str, done: int, total: int) -> None:
+        loop.call_soon_threadsafe(lines.put_nowait, {"stage": stage, "done": done, "total": total})
+
+    async def work() -> None:
+        try:
+            lines.put_nowait({"report": asdict(await rep.add(body.path, progress, commits=body.commits, dry_run=body.dry_run))})
+        except RepertoryError as error:
+            lines.put_nowait({"problem": {"code": error.code, "message": str(error)}})
+        finally:
+            lines.put_nowait(None)
+
+    task = asyncio.create_task(work())
+    behind.add(task)
+    task.add_done_callback(behind.discard)
+    while (line := await lines.get()) is not None:
+        yield json.dumps(line) + "\n"
+    await task

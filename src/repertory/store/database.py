@@ -1,0 +1,75 @@
+"""How is the database opened, and rows looked up in it?"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from sqlalchemy import BindParameter, Engine, Row, Select, bindparam, create_engine, event, insert, select
+from sqlalchemy.exc import DatabaseError
+
+from repertory.errors import CatalogError, CatalogFormat
+from repertory.store import write
+from repertory.store.migrate import migrate
+from repertory.store.schema import FORMAT, facts, metadata
+
+WANTED: BindParameter[Any] = bindparam("wanted", expanding=True)
+
+
+class Database:
+    """The connection that every part of the store shares."""
+
+    def __init__(self, url: str) -> None:
+        self._engine = _engine(url)
+        self._writing = threading.Lock()  # SQLite has one writer; waiting here is fair and never times out
+        try:
+            with self._engine.begin() as connection:
+                metadata.create_all(connection)
+                found = connection.execute(select(facts.c.value).where(facts.c.name == "format")).scalar()
+                if found is None:
+                    connection.execute(insert(facts).values(name="format", value=str(FORMAT)))
+                else:
+                    found = migrate(connection, found, str(FORMAT))
+        except DatabaseError as error:
+            raise CatalogError(f"The catalog's database cannot be opened: {error.orig}. Restore it from a backup or remove it.") from error
+        if found is not None and found != str(FORMAT):
+            raise CatalogFormat(f"The catalog has format {found}, this Repertory reads format {FORMAT}. Use the version that wrote it.")
+
+    @classmethod
+    def at(cls, directory: Path) -> Self:
+        """The SQLite store of a catalog directory."""
+        return cls(f"sqlite:///{directory / 'catalog.db'}")
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._engine.dispose()
+
+    def _look_up(self, statement: str, numbers: Sequence[int]) -> list[Any]:
+        """Rows by number, written straight into the statement: on the path of every search, binding would cost more than running."""
+        found: list[Any] = []
+        with self._engine.connect() as connection:
+            for chunk in write.chunks(numbers):
+                found += connection.exec_driver_sql(f"{statement} ({','.join(str(int(number)) for number in chunk)})")
+        return found
+
+    def _select(self, statement: Select[Any], wanted: Sequence[Any]) -> list[Row[Any]]:
+        if not wanted:
+            return []
+        with self._engine.connect() as connection:
+            return [row for chunk in write.chunks(wanted) for row in connection.execute(statement, {"wanted": chunk})]
+
+
+def _engine(url: str) -> Engine:
+    engine = create_engine(url)
+    if engine.dialect.name == "sqlite":
+
+        @event.listens_for(engine, "connect")
+        def _durable(connection: object, _record: object) -> None:
+            cursor = connection.cursor()  # type: ignore[attr-defined]
+            for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=10000", "cache_size=-16000"):
+                cursor.execute(f"PRAGMA {pragma}")
+            cursor.close()
+
+    return engine
