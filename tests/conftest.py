@@ -12,13 +12,13 @@ import pytest_asyncio
 
 import repertory
 from repertory.app import Repertory
-from tests.provision import Need, NodeNeed
+from tests.provision import AnyNeed
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples" / "catalog"
 
 
-def require(need: Need | NodeNeed) -> str:
+def require(need: AnyNeed) -> str:
     """Where a needed program is; without it the test is skipped, and on CI it fails."""
     if need.found:
         return need.found

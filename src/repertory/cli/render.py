@@ -59,7 +59,7 @@ def search_results(answer: Mapping[str, Any], width: int, *, explain: bool) -> R
             head.append("  its source is broken", style="yellow")
         head.truncate(width, overflow="ellipsis")
         about = textwrap.shorten(result["excerpt"] or result["description"], max(40, 2 * (width - INDENT) - 10), placeholder=" …")
-        rows += [head, Padding(Text(about), (0, 0, 0, INDENT))]
+        rows += [head, Padding(Text(about), (0, 0, 0, INDENT))] if about else [head]
         if explain:
             rows.append(Padding(_why(result), (0, 0, 0, INDENT)))
     for title in ("related", "next_steps"):
@@ -153,7 +153,7 @@ def source_list(answer: Mapping[str, Any]) -> RenderableType:
     if not answer["sources"]:
         return Text("Nothing here yet. Add something: repertory add PATH", style="dim")
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", expand=True)
-    table.add_column("source", ratio=2, overflow="fold")
+    table.add_column("source", overflow="fold")
     table.add_column("state", no_wrap=True)
     table.add_column("entries", no_wrap=True, justify="right")
     table.add_column("last success", no_wrap=True)
@@ -161,7 +161,8 @@ def source_list(answer: Mapping[str, Any]) -> RenderableType:
     for source in answer["sources"]:
         state = Text(source["state"], style=STATES[source["state"]])
         when = (source["succeeded"] or "never")[:16].replace("T", " ")
-        table.add_row(Text(source["name"]), state, str(source["entries"]), when, Text(source["location"]))
+        config = source["location"].removesuffix(f"#{source['name']}")  # its name is in the line already
+        table.add_row(Text(source["name"]), state, str(source["entries"]), when, Text(config))
     broken = [source for source in answer["sources"] if source["error"]]
     return Group(table, *(Text.assemble(("broken  ", "red"), f"{source['name']}: {source['error']}") for source in broken))
 
@@ -232,7 +233,8 @@ def report(answer: Mapping[str, Any]) -> Text:
         return Text("\n").join(report(part) for part in answer["parts"])
     words = [f"{answer[name]} {name}" for name in ("added", "changed", "moved", "removed", "unchanged") if answer[name]]
     note = " (dry run: nothing was written)" if answer["dry_run"] else ""
-    return Text(f"{answer['source']}: {', '.join(words) or 'nothing added'}{note}.")
+    state = "broken, " if answer["broken"] else ""
+    return Text(f"{answer['source']}: {state}{', '.join(words) or 'nothing added'}{note}.")
 
 
 def _where(problem: Mapping[str, Any]) -> str:
@@ -241,7 +243,9 @@ def _where(problem: Mapping[str, Any]) -> str:
 
 def problems(console: Console, answer: Mapping[str, Any], most: int = 20) -> None:
     """What could not be read."""
-    for problem in answer["problems"][:most]:
-        console.print(Text.assemble(("left out  ", "yellow"), f"{_where(problem)}: {problem['message']}"))
+    found = [(part, problem) for part in answer["parts"] or [answer] for problem in part["problems"]]
+    for part, problem in found[:most]:
+        label = ("broken    ", "red") if part["broken"] else ("left out  ", "yellow")
+        console.print(Text.assemble(label, f"{_where(problem)}: {problem['message']}"))
     if len(answer["problems"]) > most:
         console.print(Text(f"and {len(answer['problems']) - most} more problems", style="yellow"))

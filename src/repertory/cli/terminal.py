@@ -57,7 +57,7 @@ def progress_bar(prefix: str = "") -> Iterator[Any]:
 
     columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
     tasks: dict[str, TaskID] = {}
-    with Progress(*columns, console=err, transient=True) as bar:
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
 
         def progress(stage: str, done: int, total: int) -> None:
             if stage not in tasks:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
@@ -17,6 +17,7 @@ from repertory.embedders.base import Embedder
 from repertory.errors import EmbedderError, InvalidRequest
 from repertory.indexes.sync import Sync
 from repertory.ingest import indexfile
+from repertory.ingest.attend import Attendant
 from repertory.ingest.change import Change
 from repertory.ingest.embed import Write, embed_concepts, embed_pending, pending_concepts
 from repertory.ingest.live import Round, config_at, due, open_config, take_in, together
@@ -51,6 +52,7 @@ class Intake:
         self._writing = asyncio.Lock()
         self._embedding = asyncio.Lock()
         self._watcher: Watcher | None = None  # follows every file source while there is one
+        self._attendant: Attendant | None = None  # attends to live servers while there is one
 
     async def add(
         self,
@@ -87,9 +89,12 @@ class Intake:
                 self._watcher.follow(await offload(_located, where))
         return await self._embedded(report, progress, embed=embed)
 
-    async def refresh(self, progress: Progress = lambda *_: None) -> IngestReport:
-        """Ask every live server again; those that fail keep their entries and are marked broken."""
-        live = [source for source in await self.sources() if source.live]
+    async def refresh(self, names: Collection[str] | None = None, progress: Progress = lambda *_: None) -> IngestReport:
+        """Ask live servers again, all or those named; those that fail keep their entries and are marked broken."""
+        known = [source for source in await self.sources() if source.live]
+        if self._attendant is not None:
+            self._attendant.keep([source.name for source in known])
+        live = [source for source in known if names is None or source.name in names]
         report = together("live servers", await self._ask(await self._write(due, live, self._store, self._sync), progress))
         return await self._embedded(report, progress)
 
@@ -100,6 +105,8 @@ class Intake:
 
         async def told(spec: ServerSpec, outcome: Outcome) -> None:
             reports.append(await self._write(take_in, locations[spec.name], outcome, self._store, self._sync))
+            if self._attendant is not None:
+                self._attendant.told(spec, outcome)
             progress("Asking", len(reports) - len(wanted.reports), len(locations))
 
         progress("Asking", 0, len(locations))
@@ -203,13 +210,21 @@ class Intake:
                 await self._embedder.embed_query("warm up")
 
     async def keep_refreshing(self) -> None:
-        """Ask live servers again and again: a serving process runs this behind the requests, so that who recovers is found to have."""
-        while self.settings.refresh_minutes:
+        """Ask live servers again and again, and those that change in between: a serving process runs this behind the requests."""
+        turn = self.settings.refresh_minutes * 60
+        if not turn:
+            return
+        async with Attendant(self.refresh, turn) as attendant:
+            self._attendant = attendant
             try:
-                await self.refresh()
-            except Exception:
-                _log.exception("Asking live servers failed; it is tried again")
-            await asyncio.sleep(self.settings.refresh_minutes * 60)
+                while True:
+                    try:
+                        await self.refresh()
+                    except Exception:
+                        _log.exception("Asking live servers failed; it is tried again")
+                    await asyncio.sleep(turn)
+            finally:
+                self._attendant = None
 
     async def waiting(self) -> int:
         """How many texts have no vector yet, concepts included where they are wanted (B06)."""

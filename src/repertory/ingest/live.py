@@ -53,9 +53,10 @@ def open_config(file: Path, store: Store, sync: Sync) -> Round:
     known = {source.name: source for source in store.sources()}
     found = Round()
     for name, problem in config.problems.items():
-        if name in known and known[name].location == config.location(name):
-            _broken(name, problem.file, problem.message, store, sync)  # it was well before: its entries stay
-        found.reports.append(_problem_report(name, problem))
+        if name in known and known[name].location == config.location(name):  # it was well before: its entries stay
+            found.reports.append(_broken(name, problem.file, problem.message, store, sync))
+        else:
+            found.reports.append(_problem_report(name, problem))
     for name, spec in config.specs.items():
         location = config.location(name)
         if name in known and known[name].location != location:
@@ -128,7 +129,7 @@ def together(source: str, reports: Sequence[IngestReport]) -> IngestReport:
 def _broken(name: str, location: str, reason: str, store: Store, sync: Sync) -> IngestReport:
     if store.mark_source(name, error=reason):
         sync.catch_up()  # whoever searches from now on sees it
-    return _problem_report(name, Problem(location, reason))
+    return IngestReport(name, unchanged=len(store.digests(name)), broken=True, problems=[Problem(location, reason)])
 
 
 def _problem_report(name: str, problem: Problem) -> IngestReport:

@@ -50,6 +50,7 @@ class IngestReport:
     excuse: str = ""  # why they wait
     revision: int = 0
     dry_run: bool = False  # nothing was written
+    broken: bool = False  # the source did not answer; what it had brought stays
     problems: list[Problem] = field(default_factory=list)
     parts: list[IngestReport] = field(default_factory=list)  # where there were several sources
 

@@ -7,13 +7,14 @@ outcome is an `Offer` or an `Unreachable` with its reason, within its time.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from repertory.model import Entity
-from repertory.sources import values
+from repertory.sources import attributes, values
 from repertory.sources.base import Problem
 from repertory.sources.content import Unreadable
 from repertory.sources.serverspec import ServerSpec, Transport, Unresolved, resolve
@@ -23,9 +24,13 @@ from repertory.sources.toolshape import Contents
 if TYPE_CHECKING:
     from mcp import Client
 
+    from repertory.sources.sieve import Sieve
+    from repertory.sources.transports import Wire
+
 AT_ONCE = 8  # servers in contact at a time: each may be a process of its own, and some start a whole Node
 MAX_TOOLS = 10_000  # of one server; the largest public ones have some hundreds
 MAX_PAGES = 200  # of one listing: the most tools in pages of 50
+COUNTING = 5.0  # seconds for prompts and resources, of which only the number is told
 MAX_REASON = 400  # characters of what a server says went wrong; it is shown in a table
 
 _TOOL_KEYS = ("name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons")
@@ -44,16 +49,19 @@ class Offer:
     server: Mapping[str, Any]
     tools: Sequence[Mapping[str, Any]]
     cut: str = ""  # why the listing ended before its end
+    announces: bool = False  # it says when its tools change
+    ttl: float = 0.0  # seconds for which it says that the listing holds; 0: it says nothing
 
     def entities(self, location: str) -> Iterator[Entity | Problem]:
         """The server and its tools, as a tool file would give them."""
+        where = f"{location}/tools"  # below the source: a tool that is wrong does not keep others there that have gone
         tools = []
-        for number, tool in enumerate(self.tools):
+        for tool in self.tools:
             try:
-                tools.append(values.plain(tool))
+                tools.append(values.plain(_kept(tool)))
             except Unreadable as error:
-                yield Problem(location, f"tools[{number}]: {error}")
-        yield from Listing(Contents(tools, server=values.plain(self.server)), location, location).entities()
+                yield Problem(where, f"the tool {attributes.shown(tool.get('name'))} {error}")
+        yield from Listing(Contents(tools, server=values.plain(self.server)), location, where).entities()
         if self.cut:
             yield Problem(location, self.cut)
 
@@ -98,23 +106,25 @@ async def contact(spec: ServerSpec, environment: Mapping[str, str] | None = None
             # anyio's own limit: the SDK ends its child behind a shield, which asyncio's cancellation need not respect.
             with anyio.move_on_after(spec.timeout) as limit:
                 async with Client(wire.open(limit.cancel), cache=None) as client:
-                    return await _offer(spec.name, client)
-            reason = "it says more than is listened to" if wire.overflowed else f"it did not answer within {spec.timeout:g} s"
+                    return await _offer(spec.name, client, wire.listing)
+            reason = _silence(spec, wire)
         except Exception as error:  # whatever a stranger's server makes the SDK raise concerns that server alone
             reason = _reason(error, spec, wire.refusal)
     told = f"{reason}; its last words: {wire.last_words}" if wire.last_words else reason
     raise Unreachable(_shortened(resolved.hide(told)))
 
 
-async def _offer(name: str, client: Client) -> Offer:
+async def _offer(name: str, client: Client, listing: Sieve) -> Offer:
     capabilities, info = client.server_capabilities, client.server_info
     tools: list[Any] = []
+    ttls: list[int] = []
     cut = ""
     if capabilities.tools is not None:
 
         async def page_of_tools(cursor: str | None) -> Page:
             page = await client.list_tools(cursor=cursor)
-            return page.tools, page.next_cursor
+            ttls.append(page.ttl_ms)
+            return listing.take(), page.next_cursor
 
         tools, cut = await _every(page_of_tools)
     server = {
@@ -125,13 +135,26 @@ async def _offer(name: str, client: Client) -> Offer:
         "instructions": client.instructions,
         **await _counts(client),
     }
-    listed = (tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools)
-    return Offer(server, [{key: tool[key] for key in _TOOL_KEYS if key in tool} for tool in listed], cut)
+    announces = bool(capabilities.tools and capabilities.tools.list_changed)
+    return Offer(server, tools, cut, announces, min(filter(None, ttls), default=0) / 1000)
+
+
+def _kept(tool: Any) -> Any:
+    """What an entry keeps of a tool. Who may find it is not for its server to say."""
+    from mcp.shared.inbound import find_invalid_x_mcp_header
+
+    if not isinstance(tool, dict):
+        return tool  # whoever makes entries of tools says what is wrong with it
+    if reason := find_invalid_x_mcp_header(tool.get("inputSchema")):
+        raise Unreadable(f"may not be used by any client: {reason}")  # so the protocol has it
+    return {key: tool[key] for key in _TOOL_KEYS if tool.get(key) is not None}
 
 
 async def _counts(client: Client) -> dict[str, int]:
     """How many prompts and resources there are. Beside the tools that is news, not a reason to fail."""
+    import anyio
     from mcp import MCPError
+    from pydantic import ValidationError
 
     async def prompts(cursor: str | None) -> Page:
         page = await client.list_prompts(cursor=cursor)
@@ -144,10 +167,8 @@ async def _counts(client: Client) -> dict[str, int]:
     counts: dict[str, int] = {}
     for kind, ask in (("prompts", prompts), ("resources", resources)):
         if getattr(client.server_capabilities, kind) is not None:
-            try:
+            with anyio.move_on_after(COUNTING), contextlib.suppress(MCPError, ValidationError):
                 counts[kind] = len((await _every(ask))[0])
-            except MCPError:
-                continue
     return counts
 
 
@@ -169,10 +190,19 @@ async def _every(ask: Callable[[str | None], Awaitable[Page]]) -> tuple[list[Any
     return found, f"its listing has more than {MAX_PAGES} pages, the most that is read; the rest is left out"
 
 
+def _silence(spec: ServerSpec, wire: Wire) -> str:
+    """Why a contact was ended from our side."""
+    if wire.overflowed:
+        return "it says more than is listened to"
+    garbled = "; something that it said cannot be read" if wire.listing.garbled else ""
+    return f"it did not answer within {spec.timeout:g} s{garbled}"
+
+
 def _reason(error: BaseException, spec: ServerSpec, refusal: int | None) -> str:
     """Why a contact failed, in words of our own: the library's quote addresses, which may hold keys."""
     import httpx2
     from mcp import MCPError
+    from pydantic import ValidationError
 
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
@@ -182,7 +212,8 @@ def _reason(error: BaseException, spec: ServerSpec, refusal: int | None) -> str:
         return f"{spec.target} answered HTTP {refusal}"
     if isinstance(error, httpx2.HTTPError | httpx2.InvalidURL):
         return f"{spec.target} could not be asked ({type(error).__name__})"
-    if isinstance(error, OSError | ValueError) and spec.transport is Transport.STDIO and not isinstance(error, UnicodeError):
+    started = not isinstance(error, OSError | ValueError) or isinstance(error, UnicodeError | ValidationError)
+    if spec.transport is Transport.STDIO and not started:
         return f"{spec.command!r} cannot be started ({getattr(error, 'strerror', None) or type(error).__name__})"
     if isinstance(error, MCPError):
         return f"it answered with an error: {error.error.message}"

@@ -1,6 +1,7 @@
 """How do messages travel to a server and back, and how many at most?
 
-The SDK's transports, with what they leave open: a bound on what a server may say, and a place for what a child writes to its stderr.
+The SDK's transports, with what they leave open: a bound on what a server may say, a place for what a child writes to its stderr, and the
+tools of a listing as they were said (`sieve`).
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 
 from repertory.sources.serverspec import ServerSpec, Transport
+from repertory.sources.sieve import Sieve
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 MAX_ANSWER = 16 * 1024 * 1024  # bytes of one answer: 10,000 tools of 1.6 kB
 MAX_SAID = 4 * MAX_ANSWER  # bytes of everything that a child says: more than any listing, less than what keeps others waiting
+A_DAY = 86_400.0  # seconds that one stays with a server that says nothing: it may have nothing to say
 STDERR_TAIL = 2000  # bytes of a child's stderr that are kept: the end of a traceback
 
 BOUNDED = "repertory_bounded_utf_8"  # the encoding that children speak, see `_Decoder`
@@ -32,10 +35,15 @@ _overflow: ContextVar[Callable[[], None]] = ContextVar("overflow")  # of the con
 
 
 class Wire:
-    """The way to one server, and what was noticed on it. Within `with`, `open` gives what the SDK calls a transport."""
+    """The way to one server, and what was noticed on it. Within `with`, `open` gives what the SDK calls a transport.
 
-    def __init__(self, spec: ServerSpec) -> None:
+    Who `stays` listens for longer than one answer takes.
+    """
+
+    def __init__(self, spec: ServerSpec, *, stays: bool = False) -> None:
         self._spec = spec
+        self._silence = A_DAY if stays else spec.timeout
+        self.listing = Sieve()
         self._kept = b""
         self._stop: Callable[[], None] = lambda: None
         self.overflowed = False  # it said more than is listened to
@@ -57,12 +65,14 @@ class Wire:
         """The end of what a child wrote to its stderr; complete after `with`."""
         return self._kept.decode("utf-8", "replace").strip()
 
-    def open(self, stop: Callable[[], None]) -> Streams:
+    @asynccontextmanager
+    async def open(self, stop: Callable[[], None]) -> AsyncIterator[Any]:
         """Start or call the server; `stop` is called when it says too much."""
         self._stop = stop
         _overflow.set(self._overflow)
         ways: dict[Transport, Callable[[], Streams]] = {Transport.STDIO: self._stdio, Transport.HTTP: self._http, Transport.SSE: self._sse}
-        return ways[self._spec.transport]()
+        async with ways[self._spec.transport]() as (reading, writing):
+            yield self.listing.over(reading), writing
 
     def _stdio(self) -> Streams:
         from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -82,15 +92,17 @@ class Wire:
         from mcp.client.sse import sse_client
 
         spec = self._spec
-        return sse_client(spec.url, headers=dict(spec.headers), timeout=spec.timeout, sse_read_timeout=spec.timeout)
+        return sse_client(spec.url, headers=dict(spec.headers), timeout=spec.timeout, sse_read_timeout=self._silence)
 
     @asynccontextmanager
     async def _http(self) -> AsyncIterator[Any]:
         from mcp.client.streamable_http import streamable_http_client
 
         headers = {"Accept-Encoding": "identity", **self._spec.headers}  # what is not compressed cannot unfold beyond the bound
+        timeout = httpx2.Timeout(self._spec.timeout, read=self._silence)
+        transport = _Bounded(self._heard, self._overflow, self.listing.ended.set)
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=self._spec.timeout, transport=_Bounded(self._heard, self._overflow)) as client,
+            httpx2.AsyncClient(headers=headers, timeout=timeout, transport=transport) as client,
             streamable_http_client(self._spec.url, http_client=client, max_sse_event_size=MAX_ANSWER) as streams,
         ):
             yield streams
@@ -139,23 +151,26 @@ codecs.register(_bounded)
 class _Bounded(httpx2.AsyncHTTPTransport):
     """HTTP whose answers end at `MAX_ANSWER` bytes."""
 
-    def __init__(self, heard: Callable[[int], None], overflow: Callable[[], None]) -> None:
+    def __init__(self, heard: Callable[[int], None], overflow: Callable[[], None], ended: Callable[[], None]) -> None:
         super().__init__()
         self._heard = heard
         self._overflow = overflow
+        self._ended = ended
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         response = await super().handle_async_request(request)
         self._heard(response.status_code)
         if isinstance(response.stream, httpx2.AsyncByteStream):
-            response.stream = _BoundedStream(response.stream, self._overflow)
+            # A server speaks unasked on the answer to a GET; the SDK does not tell when that ends.
+            response.stream = _BoundedStream(response.stream, self._overflow, self._ended if request.method == "GET" else lambda: None)
         return response
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream, overflow: Callable[[], None]) -> None:
+    def __init__(self, inner: httpx2.AsyncByteStream, overflow: Callable[[], None], ended: Callable[[], None]) -> None:
         self._inner = inner
         self._overflow = overflow
+        self._ended = ended
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
@@ -167,4 +182,5 @@ class _BoundedStream(httpx2.AsyncByteStream):
             yield piece
 
     async def aclose(self) -> None:
+        self._ended()
         await self._inner.aclose()

@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import re
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from repertory.sources.content import MAX_BYTES, Unreadable, read_text, storable
+from repertory.sources.content import MAX_BYTES, Unreadable, glimpse, read_text, storable
 
 if TYPE_CHECKING:
     from yaml import SafeLoader as _BaseLoader
@@ -24,10 +25,12 @@ else:
 
 JSON_SUFFIX = ".json"
 SUFFIXES = frozenset({JSON_SUFFIX, ".yaml", ".yml"})
-MAX_JSON_BYTES = 256 * 1024 * 1024  # an index file (C06) carries its embeddings: some 30 kB a tool
+MAX_INDEX_BYTES = 256 * 1024 * 1024  # an index file (C06) carries its embeddings: some 30 kB a tool
 MAX_DEPTH = 100  # no honest schema is deeper; libyaml recurses in C and takes the process down at some 50,000
 MAX_EXPANDED = 2 * MAX_BYTES  # characters with aliases written out: ten lines of them can stand for terabytes
 MAX_LOCATED = 1024 * 1024  # line numbers are for people who edit a text, not for generated megabytes
+
+_EMBEDDINGS = re.compile(r'"(?:embedding|embeddingDimensions)"\s*:')
 
 Step = str | int
 
@@ -91,7 +94,7 @@ class Loading:
 def load(file: Path) -> Parsed:
     """The value of a JSON or YAML file, told apart by its suffix."""
     if file.suffix.lower() == JSON_SUFFIX:
-        return parse_json(read_text(file, MAX_JSON_BYTES))
+        return parse_json(read_text(file, MAX_INDEX_BYTES if _EMBEDDINGS.search(glimpse(file)) else MAX_BYTES))
     return parse_yaml(read_text(file))
 
 

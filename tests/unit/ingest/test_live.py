@@ -74,6 +74,19 @@ async def test_a_server_that_fails_keeps_its_entries_until_it_recovers(tmp_path:
         assert "stale" not in (await ask(rep, "light lamp")).results[0].as_json()
 
 
+async def test_a_tool_that_has_gone_leaves_although_another_is_wrong(tmp_path: Path) -> None:
+    said = tmp_path / "said.json"
+    here, gone, wrong = {"name": "here"}, {"name": "gone"}, {"name": ""}
+    said.write_text(json.dumps({"tools": [here, gone, wrong]}))
+    elder = {"command": sys.executable, "args": ["-m", "tests.elderserver", "stdio", str(said)], "cwd": str(ROOT)}
+    async with repertory.open(tmp_path / "catalog", embedder="none") as rep:
+        report = await rep.add(write(tmp_path / "mcp.json", elder=elder))
+        assert (report.added, len(report.problems)) == (3, 1)
+        said.write_text(json.dumps({"tools": [here, wrong]}))
+        report = await rep.refresh(["elder", "nobody"])
+        assert (report.removed, report.changed, len(report.problems)) == (1, 1, 1)
+
+
 async def test_what_a_config_no_longer_names_leaves(tmp_path: Path) -> None:
     config = write(tmp_path / "mcp.json", house=entry("good"), barn=entry("good"))
     async with repertory.open(tmp_path / "catalog", embedder="none") as rep:

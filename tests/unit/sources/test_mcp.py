@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import socket
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import httpx2
 import pytest
 from tests.conftest import ROOT, require
 from tests.mcpserver import PAGE, TOOLS
+from tests.programs import children, on_loopback
 from tests.provision import EVERYTHING
 
-from repertory.model import Entity, Kind, Link
+from repertory.model import PUBLIC, Entity, Kind, Link
 from repertory.sources import Problem, read_path
 from repertory.sources.mcp import Offer, Outcome, Unreachable, contact, contact_all
 from repertory.sources.serverspec import ServerSpec, Transport, Unresolved, resolve
@@ -38,12 +34,6 @@ def spec(mode: str, *arguments: str, name: str = "house", timeout: float = 20.0,
 def split(offer: Offer) -> tuple[list[Entity], list[Problem]]:
     found = list(offer.entities(WHERE))
     return [item for item in found if isinstance(item, Entity)], [item for item in found if isinstance(item, Problem)]
-
-
-def children() -> set[str]:
-    """The processes that this one started and that are still there, zombies too."""
-    listed = subprocess.run(["ps", "-o", "args=", "--ppid", str(os.getpid())], capture_output=True, text=True, check=False).stdout
-    return {line for line in listed.splitlines() if "mcpserver" in line or "defunct" in line}
 
 
 async def test_a_server_tells_everything() -> None:
@@ -70,7 +60,7 @@ async def test_a_server_tells_everything() -> None:
     assert lamp.details["output_schema"]["properties"] == {"lit": {"type": "boolean"}}
     assert lamp.details["annotations"] == {"readOnlyHint": False, "idempotentHint": True}
     assert lamp.details["icons"][0]["mimeType"] == "image/png"
-    assert children() == set()
+    assert children() == {}
 
 
 async def test_a_tool_file_gives_the_same_entities(tmp_path: Path) -> None:
@@ -121,7 +111,7 @@ async def test_who_hangs_or_shouts_keeps_nobody_waiting() -> None:
         assert isinstance(came[name][1], Unreachable)
         assert reason in str(came[name][1])
     assert came["shouting"][0] < 19  # ended for what it said, not for the time it took
-    assert children() == set()
+    assert children() == {}
 
 
 async def test_contact_that_is_given_up_leaves_no_child_behind() -> None:
@@ -133,7 +123,7 @@ async def test_contact_that_is_given_up_leaves_no_child_behind() -> None:
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert children() == set()
+    assert children() == {}
 
 
 async def test_the_last_words_of_a_server_are_told_without_its_secrets(capfd: pytest.CaptureFixture[str]) -> None:
@@ -148,35 +138,15 @@ async def test_a_command_that_is_not_there_is_named() -> None:
         await contact(ServerSpec("house", Transport.STDIO, "no-such-program", env={"KEY": "abcdefgh"}))
 
 
-@contextmanager
-def serving(mode: str) -> Iterator[str]:
-    """A server over HTTP, once it answers."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with subprocess.Popen([sys.executable, "-m", "tests.mcpserver", mode, str(port)], cwd=ROOT) as process:
-        until = time.monotonic() + 30
-        while time.monotonic() < until:
-            try:
-                httpx2.get(f"http://127.0.0.1:{port}/", trust_env=False)
-                break
-            except httpx2.HTTPError:
-                time.sleep(0.05)
-        try:
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            process.kill()
-
-
 @pytest.fixture(scope="module")
 def http_server() -> Iterator[str]:
     """A server over streamable HTTP."""
-    with serving("http") as url:
+    with on_loopback("tests.mcpserver", "http", "{port}") as url:
         yield url
 
 
 async def test_a_server_over_events_is_read() -> None:
-    with serving("sse") as url:
+    with on_loopback("tests.mcpserver", "sse", "{port}") as url:
         entities, problems = split(await contact(ServerSpec("house", Transport.SSE, url=f"{url}/sse")))
     assert ([entity.id for entity in entities], problems) == (["server:house", "tool:house/ring_bell"], [])
 
@@ -198,6 +168,38 @@ async def test_an_address_is_told_without_its_key(http_server: str) -> None:
     assert str(failed.value) == f"{http_server} answered HTTP 404"
     with pytest.raises(Unreachable, match=r"http://127.0.0.1:9 could not be asked \(ConnectError\)"):
         await contact(ServerSpec("house", Transport.HTTP, url="http://user:open-sesame@127.0.0.1:9/mcp"))
+
+
+async def test_prompts_that_never_come_cost_no_tools(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("repertory.sources.mcp.COUNTING", 0.5)
+    server, *tools = split(await contact(spec("mute")))[0]
+    assert ([tool.name for tool in tools], server.details.get("prompts"), server.details["resources"]) == (
+        ["light_lamp", "ring_bell"],
+        None,
+        1,
+    )
+
+
+@pytest.fixture
+def said(tmp_path: Path) -> Path:
+    """What a server of the handshake era lists: a good tool, and one that the protocol forbids."""
+    file = tmp_path / "said.json"
+    schema = {"type": "object", "properties": {"room": {"type": "object", "x-mcp-header": "Room"}}}
+    tools = [{"name": "good", "inputSchema": {"type": "object"}, "audience": ["staff"]}, {"name": "forbidden", "inputSchema": schema}]
+    file.write_text(json.dumps({"tools": tools}))
+    return file
+
+
+async def test_a_server_of_the_handshake_era_is_read_over_both_ways(said: Path) -> None:
+    child = ServerSpec("elder", Transport.STDIO, sys.executable, ("-m", "tests.elderserver", "stdio", str(said)), cwd=str(ROOT))
+    offer = await contact(child)
+    with on_loopback("tests.elderserver", "http", str(said), "{port}") as url:
+        assert await contact(ServerSpec("elder", Transport.HTTP, url=f"{url}/mcp")) == offer
+    entities, (problem,) = split(offer)
+    assert [entity.id for entity in entities] == ["server:elder", "tool:elder/good"]
+    assert entities[1].audience == frozenset({PUBLIC})  # who may find it is not for its server to say
+    assert "the tool 'forbidden' may not be used by any client" in problem.message
+    assert (offer.announces, offer.ttl) == (True, 0)
 
 
 async def test_the_reference_server_is_read() -> None:
