@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from importlib.resources import files
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
@@ -19,10 +18,10 @@ from repertory.app import Repertory
 from repertory.errors import RepertoryError
 from repertory.rest import entries, search, upkeep
 from repertory.rest.callers import Callers
+from repertory.rest.page import Page, page_router
 from repertory.rest.problems import http_problem, problem_response, validation_problem
 
 LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"]
-PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; connect-src 'self'"
 
 
 def create_service(rep: Repertory, token: str) -> FastAPI:
@@ -44,7 +43,6 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
     service.state.behind = set()  # what runs behind the requests, and ends with the service
     # A page from elsewhere that points its own name at 127.0.0.1 must not read the catalog through the visitor's browser.
     service.add_middleware(TrustedHostMiddleware, allowed_hosts=LOOPBACK_NAMES)
-    page = files("repertory.web").joinpath("index.html").read_text("utf-8")
 
     @service.exception_handler(RepertoryError)
     async def _problem(_: Request, error: RepertoryError) -> JSONResponse:
@@ -58,10 +56,6 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
     async def _refused(_: Request, error: StarletteHTTPException) -> JSONResponse:
         return http_problem(error)
 
-    @service.get("/", include_in_schema=False)
-    async def home() -> HTMLResponse:
-        return HTMLResponse(page, headers={"Content-Security-Policy": PAGE_POLICY})
-
     @service.get("/health")
     async def health() -> dict[str, Any]:
         """Whether the service answers, and what it holds."""
@@ -69,4 +63,5 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
 
     for routes in (search, entries, upkeep):
         service.include_router(routes.router)
+    service.include_router(page_router(Page.read()))
     return service
