@@ -6,6 +6,7 @@ The composition root: from settings to a working `Repertory`. Surfaces translate
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import AsyncIterator, Hashable
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from repertory.offload import offload
 from repertory.owner import Ownership
 from repertory.remote.base import Reranker, Rewriter
 from repertory.remote.choose import make_reranker, make_rewriter
+from repertory.search import listing
 from repertory.search.categories import Category, categories
 from repertory.search.engine import Engine
 from repertory.search.expand import Expansion
@@ -132,10 +134,26 @@ class Repertory(Intake):
         return await offload(indexfile.export, self._store, model, dimensions)
 
     async def entries(
-        self, filter: Filter = Filter(), principal: Principal = Principal(), *, limit: int = 50, offset: int = 0
+        self, filter: Filter = Filter(), principal: Principal = Principal(), *, query: str = "", limit: int = 50, offset: int = 0
     ) -> tuple[list[Entity], int]:
-        """Entries in registration order, and how many there are in all."""
-        return await offload(self._store.list_entities, access.narrow(filter, principal), limit=limit, offset=offset)
+        """Entries in registration order, and how many there are in all; with a query, those that hold it as it is written (A12)."""
+        seen = access.narrow(filter, principal)
+        if not query.strip():
+            return await offload(self._store.list_entities, seen, limit=limit, offset=offset)
+        found = await offload(lambda: [entity for entity in self._store.every_entity(seen) if listing.score(entity, query)])
+        return found[offset : offset + limit], len(found)
+
+    async def listed(self, query: str, filter: Filter = Filter(), principal: Principal = Principal()) -> list[tuple[Entity, float]]:
+        """Entries that hold a query as it is written, best first (A12)."""
+        seen = access.narrow(filter, principal)
+        scored = await offload(lambda: [(one, listing.score(one, query)) for one in self._store.every_entity(seen)])
+        return sorted((pair for pair in scored if pair[1]), key=lambda pair: -pair[1])
+
+    async def tags(self, filter: Filter = Filter(), principal: Principal = Principal()) -> dict[str, int]:
+        """How many entries have each tag, as this principal sees them, most frequent first."""
+        seen = access.narrow(filter, principal)
+        counts = await offload(lambda: Counter(tag for entity in self._store.every_entity(seen) for tag in entity.tags))
+        return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
     async def show(self, reference: str, principal: Principal = Principal()) -> Entity:
         """One entry by its id, or by a path or a name that only one entry has."""
@@ -164,6 +182,27 @@ class Repertory(Intake):
             found, alone = await offload(self._store.all_edges, seen, nodes=nodes, limit=MAX_EDGES + 1), []
         shown = found[:MAX_EDGES]
         return Drawing(format, await offload(draw, shown, format, alone), len(shown), len(found) > len(shown))
+
+    async def freshness(self) -> dict[str, Any]:
+        """How far the index follows the truth, and what is still to be done."""
+        return {
+            **self.status(),
+            "revision": await offload(self._store.revision),
+            "indexed_revision": self._sync.snapshot.revision,
+            "waiting": await self.waiting(),
+            "by_status": await offload(self._store.statuses),
+            "sources_broken": len(self._sync.snapshot.broken),
+        }
+
+    async def unready(self) -> list[str]:
+        """Why requests cannot be answered as they should be; empty where they can."""
+        try:
+            revision = await offload(self._store.revision)
+        except Exception as error:  # whatever the database says: that it does not answer is the news
+            return [f"the database does not answer ({type(error).__name__})"]
+        indexed = self._sync.snapshot.revision
+        behind = indexed < revision and not self._writing.locked()
+        return [f"the index is at revision {indexed} of {revision}"] if behind else []
 
     def status(self) -> dict[str, Any]:
         """What the catalog holds, in numbers."""

@@ -95,6 +95,11 @@ class Entity:
         """Unique in a catalog: the kind's short word and the path."""
         return f"{self.kind.prefix}:{self.path}"
 
+    @property
+    def etag(self) -> str:
+        """Identifies this state of the entity: whoever changes it can say which state it means to change."""
+        return content_digest(self.as_json())
+
     def as_json(self) -> dict[str, Any]:
         """Plain JSON, the same on every surface."""
         return {

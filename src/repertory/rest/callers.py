@@ -46,4 +46,5 @@ def _rep(request: Request) -> Repertory:
 
 Caller = Annotated[Principal, Depends(_caller)]
 Owner = Annotated[Principal, Depends(_owner)]
+Admin = Owner  # who may change entries and sources
 Rep = Annotated[Repertory, Depends(_rep)]

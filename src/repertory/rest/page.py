@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
@@ -17,7 +18,14 @@ from starlette.exceptions import HTTPException
 
 from repertory.model.entity import content_digest
 
-TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}  # never guessed from the system's tables
+router = APIRouter(include_in_schema=False)
+
+TYPES = {
+    ".html": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+}  # never guessed from the system's tables
 HEADERS = {
     # Nothing but our own files, no markup made from text, nobody around us: what an entry says stays text, whatever it says.
     "Content-Security-Policy": (
@@ -61,23 +69,27 @@ def _suffix(name: str) -> str:
     return name[name.rfind(".") :]
 
 
-def page_router(page: Page) -> APIRouter:
-    """The routes that serve it."""
-    router = APIRouter(include_in_schema=False)
+@lru_cache(maxsize=1)
+def _page() -> Page:
+    return Page.read()
 
-    @router.get("/")
-    async def home(request: Request) -> Response:
-        tag = f'"{page.digest}"'
-        headers = {**HEADERS, **EACH_TIME, "ETag": tag}
-        if tag in request.headers.get("if-none-match", ""):
-            return Response(status_code=304, headers=headers)
-        return Response(page.home, media_type="text/html; charset=utf-8", headers=headers)
 
-    @router.get("/page/{digest}/{name:path}")
-    async def part(digest: str, name: str) -> Response:
-        content = page.parts.get(name) if digest == page.digest else None  # of another version: the page has to be loaded again
-        if content is None:
-            raise HTTPException(404, "The page has no such file; load it again.")
-        return Response(content, media_type=f"{TYPES[_suffix(name)]}; charset=utf-8", headers={**HEADERS, **FOR_GOOD})
+@router.get("/")
+async def home(request: Request) -> Response:
+    """The one file that a browser asks for by name; it names the others."""
+    page = _page()
+    tag = f'"{page.digest}"'
+    headers = {**HEADERS, **EACH_TIME, "ETag": tag}
+    if tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(page.home, media_type="text/html; charset=utf-8", headers=headers)
 
-    return router
+
+@router.get("/page/{digest}/{name:path}")
+async def part(digest: str, name: str) -> Response:
+    """Any other file."""
+    page = _page()
+    content = page.parts.get(name) if digest == page.digest else None  # of another version: the page has to be loaded again
+    if content is None:
+        raise HTTPException(404, "The page has no such file; load it again.")
+    return Response(content, media_type=f"{TYPES[_suffix(name)]}; charset=utf-8", headers={**HEADERS, **FOR_GOOD})

@@ -26,6 +26,9 @@ from repertory.errors import (
     SourceError,
     VectorsUnavailable,
 )
+from repertory.sources.content import storable
+
+PROBLEM_JSON = "application/problem+json"
 
 STATUSES: dict[type[RepertoryError], int] = {
     RepertoryError: 500,
@@ -61,4 +64,4 @@ def http_problem(error: StarletteHTTPException) -> JSONResponse:
 
 
 def _problem(status: int, code: str, detail: str) -> JSONResponse:
-    return JSONResponse({"status": status, "code": code, "detail": detail}, status, media_type="application/problem+json")
+    return JSONResponse({"status": status, "code": code, "detail": storable(detail)}, status, media_type=PROBLEM_JSON)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
 from repertory.graph.draw import Format
+from repertory.model import Filter, Kind
 from repertory.model.request import MAX_QUERY_LENGTH
+from repertory.rest import answers
 from repertory.rest.callers import Caller, Rep
 from repertory.rest.wire import SearchBody
 
@@ -34,7 +37,7 @@ async def categories(query: Annotated[str, Query(max_length=MAX_QUERY_LENGTH)], 
     return {"categories": [asdict(category) for category in await rep.categories(query, caller)]}
 
 
-@router.get("/api/graph")
+@router.get("/api/graph", response_model=answers.Drawing, response_model_exclude_unset=True, responses=answers.problems(400, 404))
 async def graph(
     rep: Rep,
     caller: Caller,
@@ -43,4 +46,19 @@ async def graph(
     nodes: Annotated[bool, Query(description="Also the words, categories, values and names that entries share.")] = False,
 ) -> dict[str, Any]:
     """How entries are related, drawn; `cut` says that there is more than is shown."""
-    return (await rep.graph(entry, format, nodes=nodes, principal=caller)).as_json()
+    drawing = (await rep.graph(entry, format, nodes=nodes, principal=caller)).as_json()
+    return {**drawing, "text": "", "graph": json.loads(drawing["text"])} if format is Format.JSON else drawing
+
+
+@router.get("/api/search/tags", response_model=answers.Tags)
+async def tags(
+    rep: Rep,
+    caller: Caller,
+    kind: Annotated[list[Kind] | None, Query()] = None,
+    prefix: Annotated[str, Query(max_length=100, description="Only tags that begin so, whatever their case.")] = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> dict[str, Any]:
+    """The tags of what the caller sees, most frequent first."""
+    counts = await rep.tags(Filter(kinds=frozenset(kind) if kind else None), caller)
+    begun = [(tag, count) for tag, count in counts.items() if tag.casefold().startswith(prefix.casefold())]
+    return {"tags": [{"tag": tag, "count": count} for tag, count in begun[:limit]]}

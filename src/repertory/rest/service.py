@@ -16,10 +16,10 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 import repertory
 from repertory.app import Repertory
 from repertory.errors import RepertoryError
-from repertory.rest import entries, search, upkeep
+from repertory.rest import answers, connect, entries, health, page, search, upkeep
 from repertory.rest.callers import Callers
-from repertory.rest.page import Page, page_router
 from repertory.rest.problems import http_problem, problem_response, validation_problem
+from repertory.rest.references import KeepEncoded
 
 LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"]
 
@@ -37,12 +37,20 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    service = FastAPI(title="Repertory", version=repertory.__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
+    service = FastAPI(
+        title="Repertory",
+        version=repertory.__version__,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        responses=answers.problems(401),
+    )
     service.state.rep = rep
     service.state.callers = Callers(token)
     service.state.behind = set()  # what runs behind the requests, and ends with the service
     # A page from elsewhere that points its own name at 127.0.0.1 must not read the catalog through the visitor's browser.
     service.add_middleware(TrustedHostMiddleware, allowed_hosts=LOOPBACK_NAMES)
+    service.add_middleware(KeepEncoded)
 
     @service.exception_handler(RepertoryError)
     async def _problem(_: Request, error: RepertoryError) -> JSONResponse:
@@ -56,12 +64,15 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
     async def _refused(_: Request, error: StarletteHTTPException) -> JSONResponse:
         return http_problem(error)
 
-    @service.get("/health")
-    async def health() -> dict[str, Any]:
-        """Whether the service answers, and what it holds."""
-        return {"status": "ok", "version": repertory.__version__, **rep.status()}
-
-    for routes in (search, entries, upkeep):
+    for routes in (page, health, search, connect, entries, upkeep):  # an entry's own address takes what the others leave
         service.include_router(routes.router)
-    service.include_router(page_router(Page.read()))
+    described = service.openapi
+
+    def openapi() -> dict[str, Any]:
+        """The document, with the one error answer that all routes share."""
+        document = described()
+        document.setdefault("components", {}).setdefault("schemas", {})["Problem"] = answers.Problem.model_json_schema()
+        return document
+
+    service.openapi = openapi  # type: ignore[method-assign]  # FastAPI's own way
     return service

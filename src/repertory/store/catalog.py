@@ -17,6 +17,7 @@ from repertory.graph.derive import MAY_USE, is_node
 from repertory.model import Bucket, Document, Edge, Entity, Field, Filter, Kind
 from repertory.store import graph, write
 from repertory.store.database import WANTED
+from repertory.store.entries import Entries
 from repertory.store.records import Changes, DocumentRecord, Reference, Snapshot, SourceState
 from repertory.store.schema import documents, embeddings, entities, sources
 from repertory.store.sources import Sources
@@ -32,7 +33,7 @@ _BY_ENTITY = select(documents.c.number, documents.c.id, documents.c.entity_id, d
 )
 
 
-class Store(Sources, Vectors):
+class Store(Entries, Sources, Vectors):
     """The truth of one catalog."""
 
     def __init__(self, url: str) -> None:
@@ -64,23 +65,6 @@ class Store(Sources, Vectors):
             )
 
     # Entities
-
-    def list_entities(self, filter: Filter, *, limit: int, offset: int = 0) -> tuple[list[Entity], int]:
-        """What a filter admits, in registration order, and how many there are in all."""
-        visible = self._visible(filter)
-        wanted = select(entities.c.data).where(entities.c.bucket.in_(visible)).order_by(entities.c.position)
-        with self._engine.connect() as connection:
-            if filter.tags:
-                every = (Entity.from_json(json.loads(data)) for data in connection.execute(wanted).scalars())
-                tagged = [entity for entity in every if filter.tags <= set(entity.tags)]
-                return tagged[offset : offset + limit], len(tagged)
-            rows = connection.execute(wanted.limit(limit).offset(offset)).scalars()
-            return [Entity.from_json(json.loads(data)) for data in rows], self.count_entities(filter)
-
-    def _visible(self, filter: Filter) -> list[str]:
-        with self._engine.connect() as connection:
-            keys = connection.execute(select(entities.c.bucket).distinct()).scalars().all()
-        return [key for key in keys if filter.admits(Bucket.from_key(key))]
 
     def digests(self, source: str) -> dict[str, tuple[str, str]]:
         """What a source brought last time: the digest and the file of each of its entities."""
@@ -145,12 +129,6 @@ class Store(Sources, Vectors):
             if self._node_words[0] != revision:
                 self._node_words = (revision, graph.words(connection))
         return self._node_words[1]
-
-    def count_entities(self, filter: Filter) -> int:
-        """How many entities a filter admits, whatever their tags."""
-        visible = self._visible(filter)
-        with self._engine.connect() as connection:
-            return connection.execute(select(func.count()).select_from(entities).where(entities.c.bucket.in_(visible))).scalar_one()
 
     # Documents
 

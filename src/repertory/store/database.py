@@ -42,6 +42,11 @@ class Database:
         """The SQLite store of a catalog directory."""
         return cls(f"sqlite:///{directory / 'catalog.db'}")
 
+    def revision(self) -> int:
+        """The revision of the truth, which the index may not have reached yet."""
+        with self._engine.connect() as connection:
+            return write.counter(connection, "revision")
+
     def close(self) -> None:
         """Close every connection."""
         self._engine.dispose()

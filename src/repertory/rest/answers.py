@@ -1,0 +1,178 @@
+"""What does an answer look like?
+
+These models describe answers in the OpenAPI document; routes on the path of a search build theirs without them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from repertory.graph.draw import Format
+from repertory.model import Kind, Status
+from repertory.rest.problems import PROBLEM_JSON
+
+
+class Problem(BaseModel):
+    """Why a request was not answered (RFC 9457)."""
+
+    status: int = Field(examples=[404])
+    code: str = Field(description="For machines: it stays the same when the words change.", examples=["not_found"])
+    detail: str = Field(examples=["There is no entry 'tool:nope'."])
+
+
+REASONS = {
+    400: "It cannot be asked.",
+    401: "Nobody vouches for the caller.",
+    403: "The caller may not do this.",
+    404: "There is no such thing.",
+    409: "It stands against what is there.",
+    412: "It has changed since: read it again.",
+    422: "A value has not the right shape; the detail names it.",
+    500: "Our fault.",
+    503: "A part that is needed does not answer; try again.",
+}
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The error answers of a route, for its documentation."""
+    described = {"schema": {"$ref": "#/components/schemas/Problem"}}
+    return {status: {"description": REASONS[status], "content": {PROBLEM_JSON: described}} for status in sorted({*statuses, 422})}
+
+
+class Open(BaseModel):
+    """Has at least these fields."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class Health(BaseModel):
+    status: Literal["ok"]
+    version: str
+    revision: int
+    documents: int
+    by_kind: dict[Kind, int]
+    model: str | None
+
+
+class Readiness(BaseModel):
+    ready: bool
+    reasons: list[str]
+
+
+class Version(BaseModel):
+    name: Literal["repertory"]
+    version: str
+
+
+class Freshness(BaseModel):
+    revision: int = Field(description="Of the truth.")
+    indexed_revision: int = Field(description="What searches see.")
+    waiting: int = Field(description="Texts without a vector: words find them already.")
+    documents: int
+    by_kind: dict[Kind, int] = Field(description="Documents.")
+    by_status: dict[Status, int] = Field(description="Entries.")
+    sources_broken: int
+    model: str | None
+    started_at: str
+
+
+class Whoami(BaseModel):
+    name: str
+    groups: list[str] | None = Field(description="None: everything is open to the owner.")
+    scopes: list[str]
+    admin: bool
+    auth: Literal["open", "required"]
+
+
+class Tag(BaseModel):
+    tag: str
+    count: int
+
+
+class Tags(BaseModel):
+    tags: list[Tag]
+
+
+class Entry(BaseModel):
+    id: str = Field(examples=["tool:calendar/create_event"])
+    kind: Kind
+    path: str
+    name: str
+    description: str
+    tags: list[str]
+    metadata: dict[str, Any]
+    details: dict[str, Any] = Field(description="What only its kind has: a tool's schemas, a server's tools.")
+    status: Status
+    enabled: bool
+    modified: str | None
+    etag: str = Field(description="To be sent back as If-Match.")
+    audience: list[str] | None = Field(None, description="The groups that may see it. Only for administrators, as what follows.")
+    scopes: list[str] | None = Field(None, description="What one needs to call it.")
+    provenance: str | None = None
+    links: list[list[str]] | None = None
+
+
+class EntryWithEdges(Entry):
+    edges: list[list[str]] = Field(description="origin, relation, target: one hop out and in.")
+
+
+class Entries(BaseModel):
+    entries: list[Entry]
+    total: int
+
+
+class Section(BaseModel):
+    heading: str
+    text: str
+
+
+class Content(BaseModel):
+    id: str
+    name: str
+    markdown: str
+    sections: list[Section]
+    signature: str | None = Field(None, description="Of a tool: name(required, optional=).")
+    input_schema: dict[str, Any] | None = None
+    output_schema: dict[str, Any] | None = None
+
+
+class Snippet(BaseModel):
+    client: str = Field(examples=["claude-code"])
+    title: str
+    language: str = Field(examples=["json"])
+    text: str
+
+
+class Connect(BaseModel):
+    id: str
+    snippets: list[Snippet]
+    reason: str | None = Field(None, description="Why there is none.")
+
+
+class GraphNode(BaseModel):
+    id: str
+    kind: str = Field(
+        description="The short word that opens an id: tool, server, agent, skill, virtual, doc; of what entries share: word..."
+    )
+    name: str
+
+
+class GraphEdge(BaseModel):
+    origin: str
+    relation: str
+    target: str
+
+
+class Graph(BaseModel):
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
+
+
+class Drawing(BaseModel):
+    format: Format
+    text: str
+    edges: int
+    cut: bool = Field(description="There are more edges than are shown.")
+    graph: Graph | None = Field(None, description="With the format json, instead of the text.")
