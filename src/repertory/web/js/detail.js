@@ -13,7 +13,7 @@ import {entryLink, link} from "./router.js";
 import {schemaTable} from "./schema.js";
 import {session} from "./session.js";
 import {skeleton} from "./states.js";
-import {kind, named, spaced, when} from "./words.js";
+import {capital, kind, named, spaced, when} from "./words.js";
 
 const ALREADY_TOLD = new Set(["has_tool", "part_of"]); // by the list of tools, and by the line under the name
 
@@ -37,7 +37,7 @@ function head(entry) {
       entry.details?.server ? [" of ", h("a", {href: entryLink(`server:${entry.details.server}`)}, entry.details.server)] : null, badges(entry)),
     h("h1", {tabindex: "-1"}, entry.name),
     title && title !== entry.name ? h("p", {class: "entry-title"}, title) : null,
-    h("p", {class: "entry-text"}, entry.description));
+    entry.details?.sections?.length ? null : h("p", {class: "entry-text"}, entry.description)); // a file opens with what would stand here
 }
 
 function overview(entry) {
@@ -54,7 +54,7 @@ function overview(entry) {
       ["Changed", entry.modified ? when(entry.modified) : null],
       ["Seen by", entry.audience?.join(", ")],
       ["Read from", entry.provenance],
-      ...Object.entries(metadata).map(([name, value]) => [spaced(name), typeof value === "object" ? JSON.stringify(value) : String(value)]))),
+      ...Object.entries(metadata).map(([name, value]) => [capital(spaced(name)), typeof value === "object" ? JSON.stringify(value) : String(value)]))),
     h("section", {class: "links"}, h("a", {href: link("graph", entry.id)}, icon("graph"), "Show as a graph")),
   ];
 }
@@ -70,18 +70,21 @@ const SECTIONS = {
   mcp_server: entry => [section("Tools", tools(entry)), section("Instructions", prose(entry.details.instructions))],
   virtual_server: entry => [section("Tools", tools(entry))],
   a2a_agent: entry => [section("Skills", abilities(entry.details.skills)), section("Capabilities", capabilities(entry.details))],
-  skill: entry => [section("The skill", prose(entry.details.body, 2))],
+  skill: entry => [prose(entry.details.body, 2)],
   document: entry => [h("section", {class: "prose"}, (entry.details.sections ?? []).map(one => passage(one, entry)))],
 };
 
-const HINTS = [
-  ["readOnlyHint", "reads only", "may write"], ["destructiveHint", "may destroy", "destroys nothing"],
-  ["idempotentHint", "safe to repeat", null], ["openWorldHint", "reaches the outside world", null],
-];
+const HINTS = { // what yes and what no means, each with how it is coloured
+  readOnlyHint: [["reads only", "ok"], ["may write", ""]],
+  destructiveHint: [["may destroy", "broken"], ["destroys nothing", ""]],
+  idempotentHint: [["safe to repeat", "ok"], null],
+  openWorldHint: [["reaches the outside world", ""], null],
+};
 
 function hints(annotations) {
-  const shown = HINTS.filter(([name]) => typeof annotations?.[name] === "boolean").map(([name, yes, no]) => [annotations[name] ? yes : no, name]).filter(([words]) => words);
-  return shown.length ? h("p", {class: "hints"}, shown.map(([words, name]) => h("span", {class: `badge badge-${name}`, title: `${name}, as the server says`}, words))) : null;
+  const told = Object.entries(HINTS).filter(([name]) => typeof annotations?.[name] === "boolean").map(([name, [yes, no]]) => [name, annotations[name] ? yes : no]);
+  const shown = told.filter(([, words]) => words);
+  return shown.length ? h("p", {class: "hints"}, shown.map(([name, [words, tone]]) => h("span", {class: `badge badge-${tone}`, title: `${name}, as the server says`}, words))) : null;
 }
 
 function tools(entry) {
@@ -118,7 +121,7 @@ function passage(one, entry) {
   const path = one.path ?? [];
   const title = path.at(-1);
   const own = title && !(path.length === 1 && title === entry.name) ? h(`h${Math.min(6, Math.max(2, path.length))}`, {}, title) : null;
-  return [own, markdown(one.text ?? "", Math.min(5, path.length + 1))];
+  return [own, markdown(one.text ?? "", 1)]; // its own headings count from the top of the file
 }
 
 function linked(entry) {

@@ -3,7 +3,7 @@
 import {api} from "./api.js";
 import {TOGGLES} from "./asked.js";
 import {h, icon, show} from "./dom.js";
-import {figure, KINDS, PRESETS, STRATEGIES} from "./words.js";
+import {capital, figure, KINDS, PRESETS, STRATEGIES} from "./words.js";
 
 const SUGGESTIONS = 30;
 
@@ -56,9 +56,10 @@ export function filters(change) {
       current = state;
       const focused = facets.contains(document.activeElement) ? document.activeElement.dataset.kind : undefined;
       const all = totals ? Object.values(totals).reduce((sum, one) => sum + one, 0) : undefined;
+      facets.hidden = all === 0 && !state.kind.length;
       show(facets, facet("", "All", all), Object.entries(KINDS)
         .filter(([name]) => !totals || totals[name] || state.kind.includes(name))
-        .map(([name, words]) => facet(name, words.many, totals ? totals[name] ?? 0 : undefined)));
+        .map(([name, words]) => facet(name, capital(words.many), totals ? totals[name] ?? 0 : undefined)));
       if (focused !== undefined) facets.querySelector(`[data-kind="${focused}"]`)?.focus();
       show(chips, state.tag.map(name => h("button", {type: "button", class: "chip", "aria-label": `Remove the tag ${name}`, onclick: () => change({tag: state.tag.filter(one => one !== name)})},
         name, icon("close"))));

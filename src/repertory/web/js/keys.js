@@ -62,6 +62,6 @@ function dialog() {
   const box = h("dialog", {class: "help", "aria-label": "Keys"},
     h("h2", {}, "Keys"),
     h("dl", {class: "keys"}, KEYS.map(([name, meaning]) => h("div", {}, h("dt", {}, name.split(" ").map(one => h("kbd", {}, one))), h("dd", {}, meaning)))),
-    h("form", {method: "dialog"}, h("button", {autofocus: true}, "Close")));
+    h("form", {method: "dialog"}, h("button", {}, "Close")));
   return box;
 }

@@ -8,7 +8,7 @@ import {searchLink} from "./router.js";
 
 const DEEP = 8; // lists and quotes nested further are shown as text: nobody writes them, except to do harm
 
-/** A text as elements. `top` is the level its highest headings get, so that they fit under the heading of the page. */
+/** A text as elements. `top` is the level its highest headings get, so that they fit under the heading of the page; none gets its. */
 export function markdown(text, top = 2) {
   return blocks(text.replaceAll("\r\n", "\n").replaceAll("\t", "    ").split("\n"), top, 0);
 }
@@ -37,7 +37,7 @@ const opens = (lines, at) => [FENCE, HEADING, RULE, QUOTE].some(shape => shape.t
 const isTable = (lines, at) => lines[at].includes("|") && at + 1 < lines.length && lines[at + 1].includes("-") && DIVIDER.test(lines[at + 1]);
 
 function heading(found, lines, at, made, top) {
-  made.push(h(`h${Math.min(6, top + found[1].length - 1)}`, {}, inline(found[2])));
+  made.push(h(`h${Math.min(6, Math.max(2, top + found[1].length - 1))}`, {}, inline(found[2])));
   return at + 1;
 }
 

@@ -8,14 +8,14 @@ import {kind, LANES, percent} from "./words.js";
 const TAGS_SHOWN = 5;
 const TOOLS_SHOWN = 4;
 
-/** A card. `most` is the largest contribution of any lane in this answer: bars can be compared between cards. */
-export function card(result, {most = 0, scored = true} = {}) {
+/** A card. `most` is the largest contribution of any lane in this answer: bars can be compared between cards. `level` is that of its heading. */
+export function card(result, {most = 0, scored = true, level = 2} = {}) {
   const words = kind(result.kind);
   return h("li", {class: "card", data: {id: result.id, kind: result.kind}},
     h("div", {class: "card-kind"}, icon(words.icon), h("span", {}, words.one)),
     h("div", {class: "card-body"},
       h("div", {class: "card-top"},
-        h("h3", {}, h("a", {class: "card-link", href: entryLink(result.id)}, highlight(result.name, result.matched))),
+        h(`h${level}`, {class: "card-name"}, h("a", {class: "card-link", href: entryLink(result.id)}, highlight(result.name, result.matched))),
         badges(result),
         scored ? figures(result) : null),
       where(result),

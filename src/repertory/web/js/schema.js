@@ -30,8 +30,9 @@ function* properties(schema, root, depth) {
 
 function row({name, one, root, depth, required}) {
   const title = h("th", {scope: "row", class: "parameter", data: {depth}}, h("code", {}, name), required ? h("span", {class: "badge badge-required"}, "required") : null);
-  title.style.setProperty("--depth", depth);
-  return h("tr", {}, title, h("td", {class: "type"}, typeOf(one, root)), h("td", {}, h("div", {}, text(one.description)), limits(one, root)));
+  const line = h("tr", {}, title, h("td", {class: "type"}, typeOf(one, root)), h("td", {}, h("div", {}, text(one.description)), limits(one, root)));
+  line.style.setProperty("--depth", depth);
+  return line;
 }
 
 function limits(one, root) {

@@ -20,6 +20,7 @@ let view = null; // kept between visits: going back shows what was there
 export function search(container, route) {
   view ??= build();
   if (!view.root.isConnected) show(container, view.root);
+  if (document.activeElement === document.body && matchMedia("(hover: hover)").matches) view.box.focus(); // a phone would open its keyboard
   view.open(fromAddress(route.values));
 }
 
@@ -41,20 +42,20 @@ function build() {
 
   const box = h("input", {
     id: "query", type: "search", "aria-label": "What are you looking for?", placeholder: "What do you need? Try “schedule a meeting”",
-    autocomplete: "off", spellcheck: "false", maxlength: "4096", autofocus: true, enterkeyhint: "search",
-    oninput: () => { clearTimeout(timer); timer = setTimeout(() => change({q: box.value}), REST); },
+    autocomplete: "off", spellcheck: "false", maxlength: "4096", enterkeyhint: "search",
+    oninput: () => { clearTimeout(timer); timer = setTimeout(() => change({}), REST); },
   });
   const controls = filters(part => change(part));
   const status = h("p", {id: "state", role: "status", "aria-live": "polite"});
   const results = h("div", {id: "results"});
   const beside = h("aside", {id: "beside", "aria-label": "About this answer"});
-  const form = h("form", {role: "search", class: "search-form", onsubmit: event => { event.preventDefault(); clearTimeout(timer); change({q: box.value}); }},
+  const form = h("form", {role: "search", class: "search-form", onsubmit: event => { event.preventDefault(); change({}); }},
     h("div", {class: "search-box"}, icon("search"), box, h("kbd", {"aria-hidden": "true"}, "/")), controls.element);
-  const root = h("div", {class: "search"}, h("h1", {class: "unseen"}, "Search the catalog"), form, status, h("div", {class: "search-columns"}, results, beside));
+  const root = h("div", {class: "search"}, h("h1", {class: "search-title"}, "Find the tool, agent, skill or note you need"), form, status, h("div", {class: "search-columns"}, results, beside));
 
   function change(part) {
-    const next = {...state, any: false, limit: PAGE, ...part};
-    open(Object.freeze(next));
+    clearTimeout(timer);
+    open(Object.freeze({...state, q: box.value, any: false, limit: PAGE, ...part})); // what was typed a moment ago counts, too
     replace(toAddress(state));
   }
 
@@ -72,11 +73,11 @@ function build() {
     flight?.abort();
     flight = new AbortController();
     const {signal} = flight, asked = state;
-    const later = setTimeout(() => { say("Searching…"); if (isAsking(asked)) show(results, skeleton()); show(beside); }, drawn ? SLOW : 0);
+    const later = setTimeout(() => { say("Searching…"); show(results, skeleton()); show(beside); }, SLOW);
     controls.update(asked, known.get(overall(asked))?.totals);
     try {
-      if (isAsking(asked)) await answer(asked, signal);
-      else await home(signal);
+      if (isAsking(asked)) await answer(asked, signal, () => clearTimeout(later));
+      else await home(signal, () => clearTimeout(later));
       drawn = JSON.stringify(asked);
     } catch (error) {
       if (error.name === "AbortError") return;
@@ -97,8 +98,9 @@ function build() {
     return found;
   }
 
-  async function answer(asked, signal) {
+  async function answer(asked, signal, settled) {
     const found = await find(toBody(asked), signal);
+    settled();
     say(summary(found));
     drawResults(asked, found);
     show(beside, about(found, asked));
@@ -123,7 +125,7 @@ function build() {
         h("p", {}, found.diagnostics.find(one => one.code === "abstained")?.message ?? "No entry seems to be about what you ask."),
         h("p", {class: "quiet"}, "Other words may help, or a name. What is nearest is below, though it is unlikely to be what you need."),
         h("button", {type: "button", onclick: () => change({any: true})}, "Show results anyway")),
-      nearest.results.length ? h("section", {class: "faded"}, h("h2", {}, "Nearest"), h("ol", {class: "cards", "aria-label": "Nearest"}, nearest.results.map(one => card(one, {most})))) : null,
+      nearest.results.length ? h("section", {class: "faded"}, h("h2", {}, "Nearest"), h("ol", {class: "cards", "aria-label": "Nearest"}, nearest.results.map(one => card(one, {most, level: 3})))) : null,
     ];
   }
 
@@ -135,10 +137,11 @@ function build() {
       narrowed ? h("button", {type: "button", onclick: () => change({kind: [], tag: []})}, "Remove the filters") : null);
   }
 
-  async function home(signal) {
+  async function home(signal, settled) {
+    const [held, tags] = await Promise.all([api.health(signal), api.tags({limit: 24}, signal).catch(() => ({tags: []}))]);
+    settled();
     say("");
     show(beside);
-    const [held, tags] = await Promise.all([api.health(signal), api.tags({limit: 24}, signal).catch(() => ({tags: []}))]);
     show(results, held.documents ? overview(held, tags.tags) : firstVisit());
   }
 

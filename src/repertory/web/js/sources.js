@@ -3,8 +3,8 @@
 import {api, Problem} from "./api.js";
 import {bars} from "./charts.js";
 import {confirmed} from "./lifecycle.js";
-import {facts, h, icon, show} from "./dom.js";
-import {entryLink, searchLink} from "./router.js";
+import {h, icon, show} from "./dom.js";
+import {searchLink} from "./router.js";
 import {session} from "./session.js";
 import {closed, firstVisit, notice, skeleton} from "./states.js";
 import {count, figure, kind, when} from "./words.js";
@@ -44,14 +44,14 @@ function tiles(held, status, known) {
     tile("Index", fresh ? "up to date" : "behind", status ? `at revision ${status.indexed_revision}` : "", fresh ? "good" : "warn"),
     status ? tile("Waiting for vectors", figure(status.waiting), status.waiting ? "found by words meanwhile" : "none", status.waiting ? "warn" : "good") : null,
     tile("Sources broken", figure(broken), broken ? "their entries are kept" : "none", broken ? "bad" : "good"),
-    tile("Model", held.model ?? "none", held.model ? "" : "searching by words", held.model ? "" : "warn"),
+    tile("Model", (held.model ?? "none").split("/")[0], held.model ? held.model.split("/").slice(1).join("/") : "searching by words", held.model ? "" : "warn"),
     tile("Version", held.version, status?.started_at ? `started ${when(status.started_at)}` : ""));
 }
 
 function table(list, admin, signal) {
   if (!list.length) return notice("source", "No sources", h("p", {}, "What was registered by hand has none."));
   return h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Sources"}, h("table", {class: "sources"},
-    h("thead", {}, h("tr", {}, ["Source", "State", "Entries", "Last success", admin ? "Do" : null].filter(Boolean).map(title => h("th", {scope: "col"}, title)))),
+    h("thead", {}, h("tr", {}, ["Source", "State", "Entries", "Last success", admin ? "Actions" : null].filter(Boolean).map(title => h("th", {scope: "col"}, title)))),
     h("tbody", {}, list.map(one => row(one, admin, signal)))));
 }
 
@@ -66,15 +66,15 @@ function row(one, admin, signal) {
     h("td", {}, h("span", {class: `badge badge-${one.state}`}, one.state), one.live ? h("span", {class: "quiet"}, " live") : null, one.error ? h("div", {class: "source-error"}, one.error) : null),
     h("td", {class: "number"}, figure(one.entries ?? 0)),
     h("td", {}, when(one.succeeded) || "never"),
-    admin ? h("td", {class: "actions"},
+    admin ? h("td", {}, h("div", {class: "actions"},
       h("button", {type: "button", class: "plain-button", onclick: doing(async () => follow(await api.refresh(one.name), said, signal), "asked")}, icon("refresh"), "Refresh"),
-      confirmed("Forget", "Forget it and its entries", doing(() => api.forget(one.name), "forgotten")), said) : null);
+      confirmed("Forget", "Forget it and its entries", doing(() => api.forget(one.name), "forgotten")), said)) : null);
 }
 
 /** Runs of this process, and a way to start one. */
 async function runs(place, signal) {
   const list = await api.runs(signal).catch(missing);
-  const location = h("input", {id: "source-location", placeholder: "https://… or a path on the serving machine", required: true});
+  const location = h("input", {id: "source-location", placeholder: "An address, or a path on the serving machine", required: true});
   const said = h("div", {class: "run-progress"});
   show(place, h("h2", {}, "Add a source"),
     h("form", {class: "one-line", onsubmit: async event => {

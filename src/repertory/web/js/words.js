@@ -53,7 +53,10 @@ export function named(id) {
 const grouped = new Intl.NumberFormat("en");
 export const figure = value => grouped.format(value);
 export const count = (number, one, many = `${one}s`) => `${figure(number)} ${number === 1 ? one : many}`;
-export const percent = share => `${Math.round(100 * share)} %`;
+export const capital = word => word[0].toUpperCase() + word.slice(1);
+
+/** A share as a person may trust it: a calibrated figure is never quite 0 or 100 %. */
+export const percent = share => (share > 0.99 ? "over 99 %" : share < 0.01 ? "under 1 %" : `${Math.round(100 * share)} %`);
 export const spaced = relation => relation.replaceAll("_", " ");
 export const took = ms => (ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`);
 
