@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import AsyncIterator, Hashable
+from collections.abc import AsyncIterator, Hashable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -137,23 +137,25 @@ class Repertory(Intake):
         self, filter: Filter = Filter(), principal: Principal = Principal(), *, query: str = "", limit: int = 50, offset: int = 0
     ) -> tuple[list[Entity], int]:
         """Entries in registration order, and how many there are in all; with a query, those that hold it as it is written (A12)."""
-        seen = access.narrow(filter, principal)
-        if not query.strip():
-            return await offload(self._store.list_entities, seen, limit=limit, offset=offset)
-        found = await offload(lambda: [entity for entity in self._store.every_entity(seen) if listing.score(entity, query)])
-        return found[offset : offset + limit], len(found)
+        if query.strip():
+            found = await offload(lambda: [one for one in self._every(filter, principal) if listing.score(one, query)])
+            return found[offset : offset + limit], len(found)
+        page, total = await offload(self._store.list_entities, access.narrow(filter, principal), limit=limit, offset=offset)
+        return [access.reveal(entity, principal) for entity in page], total
 
     async def listed(self, query: str, filter: Filter = Filter(), principal: Principal = Principal()) -> list[tuple[Entity, float]]:
         """Entries that hold a query as it is written, best first (A12)."""
-        seen = access.narrow(filter, principal)
-        scored = await offload(lambda: [(one, listing.score(one, query)) for one in self._store.every_entity(seen)])
+        scored = await offload(lambda: [(one, listing.score(one, query)) for one in self._every(filter, principal)])
         return sorted((pair for pair in scored if pair[1]), key=lambda pair: -pair[1])
 
     async def tags(self, filter: Filter = Filter(), principal: Principal = Principal()) -> dict[str, int]:
         """How many entries have each tag, as this principal sees them, most frequent first."""
-        seen = access.narrow(filter, principal)
-        counts = await offload(lambda: Counter(tag for entity in self._store.every_entity(seen) for tag in entity.tags))
+        counts = await offload(lambda: Counter(tag for entity in self._every(filter, principal) for tag in entity.tags))
         return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
+
+    def _every(self, filter: Filter, principal: Principal) -> Iterator[Entity]:
+        """What is looked for in an entry is looked for in what this principal sees of it."""
+        return (access.reveal(entity, principal) for entity in self._store.every_entity(access.narrow(filter, principal)))
 
     async def show(self, reference: str, principal: Principal = Principal()) -> Entity:
         """One entry by its id, or by a path or a name that only one entry has."""
@@ -162,7 +164,7 @@ class Repertory(Intake):
             raise NotFound(f"There is no entry {reference!r}. `repertory list` shows what there is.")
         if len(found) > 1:
             raise InvalidRequest(f"{reference!r} may be any of {', '.join(entity.id for entity in found[:8])}. Name one by its id.")
-        return found[0]
+        return access.reveal(found[0], principal)
 
     async def edges(self, entity_id: str, principal: Principal = Principal()) -> list[Edge]:
         """How an entry is related to others, one hop out and in."""

@@ -4,6 +4,7 @@
       InvalidRequest        the caller asked for something that cannot be asked
         InvalidPattern      a regular expression that does not compile
       NotFound              no such entry
+      Unauthorized          the caller showed no credential, or one that does not count (any more)
       Forbidden             the caller may not do this
       SourceError           a file or folder that cannot be read as what it should be
       CatalogError          the catalog directory cannot be used
@@ -40,6 +41,10 @@ class InvalidPattern(InvalidRequest):
 
 class NotFound(RepertoryError):
     code = "not_found"
+
+
+class Unauthorized(RepertoryError):
+    code = "unauthorized"
 
 
 class Forbidden(RepertoryError):

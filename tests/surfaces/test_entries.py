@@ -79,3 +79,53 @@ def test_the_graph_comes_as_nodes_and_edges(http: httpx2.Client) -> None:
     assert {"id": "server:parcel-tracking", "kind": "server", "name": "parcel-tracking"} in graph["nodes"]
     ids = {node["id"] for node in graph["nodes"]}
     assert all({edge["origin"], edge["target"]} <= ids for edge in graph["edges"])
+
+
+# pages of a search
+
+
+def test_a_search_goes_on_where_it_ended(http: httpx2.Client) -> None:
+    body: dict[str, Any] = {"query": "parcel", "limit": 4, "min_confidence": 0}
+    seen: list[str] = []
+    for _ in range(20):
+        answer = http.post("/api/search", json=body).json()
+        seen += [result["id"] for result in answer["results"]]
+        if answer["cursor"] is None:
+            break
+        assert len(answer["results"]) == 4
+        body["cursor"] = answer["cursor"]
+    whole = http.post("/api/search", json={**body, "limit": 50, "cursor": None}).json()
+    assert whole["cursor"] is None
+    assert len(seen) == len(set(seen))
+    assert set(seen) >= {result["id"] for result in whole["results"]}
+    first = http.post("/api/search", json={"query": "parcel", "limit": 4, "min_confidence": 0}).json()
+    assert seen[:4] == [result["id"] for result in first["results"]]
+
+
+@pytest.mark.parametrize("cursor", ["x", "", "e30", "WyJhIiwgMSwgMF0", "WzEsMiwzXQ", "é"])
+def test_a_cursor_of_nobody_is_refused(http: httpx2.Client, cursor: str) -> None:
+    assert problem(http.post("/api/search", json={"query": "parcel", "cursor": cursor})) == (400, "invalid_request")
+
+
+def test_a_cursor_belongs_to_its_request(http: httpx2.Client) -> None:
+    cursor = http.post("/api/search", json={"query": "parcel", "limit": 3}).json()["cursor"]
+    assert problem(http.post("/api/search", json={"query": "invoice", "limit": 3, "cursor": cursor})) == (400, "invalid_request")
+
+
+def test_a_page_of_a_changed_catalog_says_so(http: httpx2.Client) -> None:
+    from repertory.rest.pages import Cursor
+
+    cursor = Cursor.decode(http.post("/api/search", json={"query": "parcel", "limit": 3}).json()["cursor"])
+    older = cursor._replace(revision=cursor.revision - 1).encode()
+    answer = http.post("/api/search", json={"query": "parcel", "limit": 3, "cursor": older}).json()
+    assert answer["results"]
+    assert answer["diagnostics"][0]["code"] == "revision_changed"
+
+
+def test_full_detail_brings_the_schemas(http: httpx2.Client) -> None:
+    body = {"query": "schedule a meeting", "limit": 1}
+    (compact,) = http.post("/api/search", json=body).json()["results"]
+    (full,) = http.post("/api/search", json={**body, "detail": "full"}).json()["results"]
+    assert full == {**full, **compact}
+    assert full["details"]["input_schema"]["properties"]
+    assert full["status"] == "active"

@@ -48,7 +48,7 @@ def test_health_says_what_the_service_holds(http: httpx2.Client) -> None:
 
 def test_search_has_the_documented_shape(http: httpx2.Client) -> None:
     answer = search(http, query="schedule a meeting")
-    assert set(answer) == ANSWER
+    assert set(answer) == ANSWER | {"cursor"}
     assert len(answer["results"]) == 10
     assert all(set(result) - {"matching_tools"} == RESULT for result in answer["results"])
     assert answer["results"][0]["id"] == "tool:calendar/create_event"
@@ -57,7 +57,7 @@ def test_search_has_the_documented_shape(http: httpx2.Client) -> None:
 
 def test_explain_adds_the_evidence_of_each_lane(http: httpx2.Client) -> None:
     answer = search(http, query="schedule a meeting", explain=True, limit=3)
-    assert set(answer) == ANSWER | {"lanes", "known", "anchors", "concepts", "withheld", "cached"}
+    assert set(answer) == ANSWER | {"cursor", "lanes", "known", "anchors", "concepts", "withheld", "cached"}
     for result in answer["results"]:
         assert set(result) - {"matching_tools"} == RESULT | {"evidence", "boosts", "matched"}
         assert all(set(lane) == {"lane", "rank", "score", "contribution"} for lane in result["evidence"])

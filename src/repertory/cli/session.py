@@ -93,11 +93,11 @@ class Local:
 
     async def entries(self, kinds: list[Kind], limit: int, offset: int) -> Answer:
         found, total = await self._rep.entries(Filter(kinds=frozenset(kinds) if kinds else None), limit=limit, offset=offset)
-        return {"entries": [entity.as_json() for entity in found], "total": total}
+        return {"entries": [{**entity.as_json(), "etag": entity.etag} for entity in found], "total": total}
 
     async def show(self, reference: str) -> Answer:
         entity = await self._rep.show(reference)
-        return {**entity.as_json(), "edges": [list(edge) for edge in await self._rep.edges(entity.id)]}
+        return {**entity.as_json(), "etag": entity.etag, "edges": [list(edge) for edge in await self._rep.edges(entity.id)]}
 
     async def graph(self, reference: str | None, format: Format, nodes: bool) -> Answer:
         return dict((await self._rep.graph(reference, format, nodes=nodes)).as_json())
@@ -130,7 +130,8 @@ class Remote:
         self._client = client
 
     async def search(self, body: Answer) -> Answer:
-        return await self._ask("POST", "/api/search", json=body)
+        answer = await self._ask("POST", "/api/search", json=body)
+        return {name: value for name, value in answer.items() if name != "cursor"}  # a terminal shows one page
 
     async def classify(self, query: str) -> Answer:
         return await self._ask("GET", "/api/classify", params={"query": query})

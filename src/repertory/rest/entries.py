@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
+from repertory import access
 from repertory.model import Entity, Filter, Kind, Principal, Status
 from repertory.model.request import MAX_QUERY_LENGTH
 from repertory.rest import answers
@@ -15,7 +16,6 @@ from repertory.rest.references import Reference
 
 router = APIRouter(tags=["entries"])
 
-OWNERS_ONLY = ("audience", "scopes", "provenance", "links")  # who else may see an entry, where its file is, what it links to unseen
 _ETAG = {"headers": {"ETag": {"schema": {"type": "string"}, "description": "To be sent back as If-Match."}}}
 
 
@@ -62,9 +62,8 @@ async def entry(reference: Reference, rep: Rep, caller: Caller, response: Respon
 
 
 def shown(entity: Entity, caller: Principal) -> dict[str, Any]:
-    """An entry as this caller sees it."""
-    private = () if caller.is_owner else OWNERS_ONLY
-    return {**{name: value for name, value in entity.as_json().items() if name not in private}, "etag": entity.etag}
+    """An entry as this caller sees it, with its state."""
+    return {**access.shown(entity, caller), "etag": entity.etag}
 
 
 def quoted(entity: Entity) -> str:

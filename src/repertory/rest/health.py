@@ -46,4 +46,4 @@ async def status(rep: Rep) -> dict[str, Any]:
 async def whoami(caller: Caller) -> dict[str, Any]:
     """As whom the service knows the caller."""
     groups = None if caller.groups is None else sorted(caller.groups)
-    return {"name": caller.name, "groups": groups, "scopes": [], "admin": caller.is_owner, "auth": "open"}
+    return {"name": caller.name, "groups": groups, "scopes": sorted(caller.scopes), "admin": caller.is_admin, "auth": "open"}

@@ -24,6 +24,7 @@ from repertory.errors import (
     RepertoryError,
     SettingsError,
     SourceError,
+    Unauthorized,
     VectorsUnavailable,
 )
 from repertory.sources.content import storable
@@ -35,6 +36,7 @@ STATUSES: dict[type[RepertoryError], int] = {
     InvalidRequest: 400,
     InvalidPattern: 400,
     NotFound: 404,
+    Unauthorized: 401,
     Forbidden: 403,
     SourceError: 422,
     CatalogError: 500,
@@ -49,7 +51,10 @@ STATUSES: dict[type[RepertoryError], int] = {
 
 def problem_response(error: RepertoryError) -> JSONResponse:
     """An error of ours as an answer."""
-    return _problem(STATUSES[type(error)], error.code, str(error))
+    response = _problem(STATUSES[type(error)], error.code, str(error))
+    if isinstance(error, Unauthorized):
+        response.headers["WWW-Authenticate"] = 'Bearer realm="repertory"'
+    return response
 
 
 def validation_problem(error: RequestValidationError) -> JSONResponse:

@@ -4,34 +4,44 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
+from fastapi.responses import JSONResponse
 
 from repertory.graph.draw import Format
 from repertory.model import Filter, Kind
 from repertory.model.request import MAX_QUERY_LENGTH
 from repertory.rest import answers
 from repertory.rest.callers import Caller, Rep
-from repertory.rest.wire import SearchBody
+from repertory.rest.entries import shown
+from repertory.rest.pages import page
+from repertory.rest.wire import Detail, SearchBody
 
 router = APIRouter(tags=["search"])
 
-
-@router.post("/api/search")
-async def search(body: SearchBody, rep: Rep, caller: Caller) -> dict[str, Any]:
-    """Find entries of every kind, in one ranked list."""
-    response = await rep.search(body.to_request(), caller)
-    return response.as_json(explain=body.explain)
+FULL = ("metadata", "details", "status", "enabled", "modified")  # of an entry, beside what every result says
 
 
-@router.get("/api/classify")
+@router.post("/api/search", response_model=answers.SearchAnswer, responses=answers.problems(400, 503))
+async def search(body: SearchBody, rep: Rep, caller: Caller) -> JSONResponse:
+    """Find entries of every kind, in one ranked list, page by page."""
+    response, cursor = await page(body.to_request(), body.cursor, partial(rep.search, principal=caller))
+    answer = response.as_json(explain=body.explain)
+    if body.detail is Detail.FULL:
+        for one, result in zip(answer["results"], response.results, strict=True):
+            one |= {name: value for name, value in shown(result.entity, caller).items() if name in FULL}
+    return JSONResponse({**answer, "cursor": cursor})
+
+
+@router.get("/api/classify", response_model=answers.Classification)
 async def classify(query: Annotated[str, Query(max_length=MAX_QUERY_LENGTH)], rep: Rep) -> dict[str, Any]:
     """What kind of query this is, how one would search for it, and why."""
     return asdict(rep.classify(query))
 
 
-@router.get("/api/categories")
+@router.get("/api/categories", response_model=answers.Categories, responses=answers.problems(400, 503))
 async def categories(query: Annotated[str, Query(max_length=MAX_QUERY_LENGTH)], rep: Rep, caller: Caller) -> dict[str, Any]:
     """The best categories for a query, each with its best tools."""
     return {"categories": [asdict(category) for category in await rep.categories(query, caller)]}

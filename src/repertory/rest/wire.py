@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from repertory.model import Fusion, Kind, Preset, SearchRequest, Strategy
 from repertory.model.request import DEFAULT_LIMIT, MAX_LIMIT, MAX_QUERY_LENGTH
+
+
+class Detail(StrEnum):
+    """How much is said of each result."""
+
+    COMPACT = "compact"
+    FULL = "full"
 
 
 class SearchBody(BaseModel):
@@ -30,10 +38,12 @@ class SearchBody(BaseModel):
     include_draft: bool = False
     include_disabled: bool = False
     explain: bool = Field(False, description="Say for each result why it is there.")
+    detail: Detail = Field(Detail.COMPACT, description="full: with metadata, details (a tool's schemas), status and date of each result.")
+    cursor: str | None = Field(None, max_length=500, description="From the page before; the rest of the body as it was.")
 
     def to_request(self) -> SearchRequest:
         """The request in our own nouns."""
-        return SearchRequest.from_json(self.model_dump())
+        return SearchRequest.from_json(self.model_dump(exclude={"detail", "cursor"}))
 
 
 class AddBody(BaseModel):

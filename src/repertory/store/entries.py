@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 
-from sqlalchemy import func, select
+from sqlalchemy import Table, func, select
 
 from repertory.model import Bucket, Entity, Filter
 from repertory.store.database import Database
@@ -50,7 +50,7 @@ class Entries(Database):
             counts[Bucket.from_key(key).status.value] += count
         return dict(counts)
 
-    def _visible(self, filter: Filter) -> list[str]:
+    def _visible(self, filter: Filter, of: Table = entities) -> list[str]:
         with self._engine.connect() as connection:
-            keys = connection.execute(select(entities.c.bucket).distinct()).scalars().all()
+            keys = connection.execute(select(of.c.bucket).distinct()).scalars().all()
         return [key for key in keys if filter.admits(Bucket.from_key(key))]
