@@ -46,7 +46,7 @@ async function keys(body, signal) {
       event.preventDefault();
       try {
         const key = await api.makeKey({name: name.value.trim(), groups: words(groups), scopes: words(scopes)});
-        show(made, h("div", {class: "once"}, h("p", {}, h("b", {}, "This is shown once. "), "Copy it now: the service keeps no copy."), copyable(key.key ?? key.secret ?? key.token)));
+        show(made, h("div", {class: "once"}, h("p", {}, h("b", {}, "This is shown once. "), "Copy it now: the service keeps no copy."), copyable(key.token)));
         event.target.reset();
       } catch (problem) { show(made, h("p", {class: "said"}, problem.message)); }
     }}, field("key-name", "Name", name), field("key-groups", "Groups", groups), field("key-scopes", "Scopes", scopes), h("button", {}, "Make the key")), made),

@@ -115,7 +115,9 @@ function build() {
     const scored = Boolean(asked.q.trim());
     const more = found.results.length === asked.limit && asked.limit < MOST
       ? h("button", {type: "button", class: "wide", onclick: () => change({any: asked.any, limit: Math.min(MOST, asked.limit + PAGE)})}, "Show more") : null;
+    const held = results.contains(document.activeElement) ? document.activeElement.closest(".card")?.dataset.id ?? "" : null;
     show(results, h("ol", {class: "cards", "aria-label": "Results"}, found.results.map(one => card(one, {most, scored}))), more);
+    if (held !== null) (results.querySelector(`[data-id="${CSS.escape(held)}"] .card-link`) ?? results.querySelector(".card-link")).focus(); // who reads is not thrown out
   }
 
   function abstained(found, nearest) {
