@@ -132,7 +132,6 @@ def test_a_source_is_read_with_progress(office: Page, tmp_path: Path) -> None:
 def test_an_entry_is_registered_changed_and_deleted(office: Page) -> None:
     go(office, "#/admin")
     office.get_by_label("Kind").select_option("skill")
-    office.get_by_label("Path").fill("walrus-grooming")
     office.get_by_label("Name").fill("walrus-grooming")
     office.get_by_label("Description").fill("Polishes the tusks of a walrus. Use before a portrait.")
     office.get_by_label("Text (Markdown)").fill("# Tusks\n\nUse **chalk**.")
@@ -164,10 +163,10 @@ def test_an_entry_is_registered_changed_and_deleted(office: Page) -> None:
 def test_what_is_registered_twice_is_said(office: Page) -> None:
     go(office, "#/admin")
     office.get_by_label("Kind").select_option("server")
-    for label in ("Path", "Name", "Description"):
+    for label in ("Name", "Description"):
         office.get_by_label(label).fill("calendar")
     office.get_by_role("button", name="Register").click()
-    expect(office.locator("#register + .said")).to_contain_text("Choose another path")
+    expect(office.locator("#register + .said")).to_contain_text("Choose another name")
 
 
 def test_a_key_is_shown_once_and_opens_what_its_scopes_open(office: Page, browser: Browser, own: Served) -> None:

@@ -53,8 +53,8 @@ async function keys(body, signal) {
     h("section", {}, h("h2", {}, "Keys"), list.length ? h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Keys"}, h("table", {},
       h("thead", {}, h("tr", {}, ["Name", "Groups", "Scopes", "Made", "Last used", "Actions"].map(title => h("th", {scope: "col"}, title)))),
       h("tbody", {}, list.map(one => h("tr", {}, h("th", {scope: "row"}, one.name), h("td", {}, (one.groups ?? []).join(", ")), h("td", {}, (one.scopes ?? []).join(", ")),
-        h("td", {}, when(one.created_at ?? one.created)), h("td", {}, when(one.used_at ?? one.last_used) || "never"),
-        h("td", {}, one.revoked ?? one.revoked_at ? h("span", {class: "badge"}, "revoked") : confirmed("Revoke", "Revoke for good", async () => { await api.revoke(one.id ?? one.name); keys(body, signal); }))))))) : notice("lock", "No keys yet", h("p", {}, "Who has none sees what is public."))));
+        h("td", {}, when(one.created)), h("td", {}, when(one.last_used) || "never"),
+        h("td", {}, one.revoked ? h("span", {class: "badge"}, "revoked") : confirmed("Revoke", "Revoke for good", async () => { await api.revoke(one.id); keys(body, signal); }))))))) : notice("lock", "No keys yet", h("p", {}, "Who has none sees what is public."))));
 }
 
 async function audit(body, signal) {

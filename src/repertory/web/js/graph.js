@@ -70,7 +70,8 @@ function drawing(centre, edges, placed, narrow) {
 function node(id, {x, y, angle, ring}, central, narrow) {
   const {kind: what, name} = named(id);
   const most = TEXT[narrow && !central ? "narrow" : "wide"];
-  const label = name.length > most ? `${name.slice(0, most - 1)}…` : name;
+  const full = what ? name : `${id.slice(0, id.indexOf(":"))} “${name}”`; // what entries share is no entry: a word, a category, a value
+  const label = full.length > most ? `${full.slice(0, most - 1)}…` : full;
   const right = Math.cos(angle) >= -0.01;
   const shape = [
     s("circle", {r: central ? 26 : what ? 15 : 6, class: what ? `node node-${what}` : "node node-shared"}),

@@ -19,7 +19,7 @@ export function card(result, {most = 0, scored = true, level = 2} = {}) {
         badges(result),
         scored ? figures(result) : null),
       where(result),
-      h("p", {class: "card-text"}, highlight(result.excerpt || result.description || "", result.matched)),
+      h("p", {class: "card-text"}, highlight(plainly(result), result.matched)),
       offers(result),
       h("div", {class: "card-foot"}, why(result, most), tags(result.tags))));
 }
@@ -37,6 +37,13 @@ export function badges(entry) {
 export const mostOf = results => Math.max(0, ...results.flatMap(result => (result.evidence ?? []).map(one => one.contribution)));
 
 export const tag = name => h("a", {class: "tag", href: searchLink({tag: name})}, name);
+
+/** The excerpt without the marks of Markdown, where it was written in it. */
+function plainly({kind: what, excerpt, description}) {
+  const text = excerpt || description || "";
+  if (what !== "document" && what !== "skill") return text;
+  return text.replace(/\[\[(?:[^\]|]*\|)?([^\]|]+)\]\]/g, "$1").replace(/\[([^\]]+)\]\([^)]*\)/g, "$1").replace(/\*\*|`/g, "");
+}
 
 function figures(result) {
   const sure = result.confidence === null || result.confidence === undefined ? null

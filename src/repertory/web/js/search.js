@@ -9,7 +9,7 @@ import {filters} from "./filters.js";
 import {card, mostOf, tag} from "./result.js";
 import {entryLink, link, replace, searchLink} from "./router.js";
 import {firstVisit, notice, skeleton, trouble} from "./states.js";
-import {count, figure, kind, KINDS, percent, took} from "./words.js";
+import {count, figure, kind, KINDS, LANES, percent, took} from "./words.js";
 
 const REST = 140; // ms: shorter than a pause between words, longer than one between letters
 const SLOW = 200; // ms after which an older answer gives way to grey shapes
@@ -191,7 +191,7 @@ function about(found, asked) {
     suggested("Next steps", found.next_steps),
     asked.q.trim() ? h("section", {class: "fine"}, h("h2", {}, "This answer"),
       facts(
-        ["Looked at", Object.entries(found.lanes ?? {}).map(([lane, hits]) => `${lane} ${hits}`).join(", ") || "nothing"],
+        ["Looked at", Object.entries(found.lanes ?? {}).map(([lane, hits]) => `${LANES[lane]?.[0] ?? lane} ${figure(hits)}`).join(", ") || "nothing"],
         found.confidence === null ? null : ["Answered at all?", `${percent(found.confidence)} likely`],
         ["Identifiers", found.anchors?.join(", ")],
         ["Also", found.concepts?.join(", ")],
