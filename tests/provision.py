@@ -73,7 +73,9 @@ NEEDS = (BROWSER,)
 EVERYTHING = NodeNeed(
     "mcp-server-everything", "@modelcontextprotocol/server-everything", "the tests of live servers ask the reference server too"
 )
-AXE = NodeNeed("axe-core", "axe-core", "the tests of the web page look for what keeps people out", file="axe.min.js")  # MPL-2.0, never shipped
+AXE = NodeNeed(
+    "axe-core", "axe-core", "the tests of the web page look for what keeps people out", file="axe.min.js"
+)  # MPL-2.0, never shipped
 NODE_NEEDS = (EVERYTHING, AXE)
 
 

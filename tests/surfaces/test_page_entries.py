@@ -57,7 +57,9 @@ def _unicorns(served: Served, tmp_path_factory: pytest.TempPathFactory) -> None:
             "rider": {"$ref": "#/$defs/rider"},
             "stops": {"type": "array", "items": {"type": "object", "properties": {"city": {"type": "string"}}}},
         },
-        "$defs": {"rider": {"type": "object", "properties": {"age": {"type": "integer", "minimum": 12}, "friend": {"$ref": "#/$defs/rider"}}}},
+        "$defs": {
+            "rider": {"type": "object", "properties": {"age": {"type": "integer", "minimum": 12}, "friend": {"$ref": "#/$defs/rider"}}}
+        },
     }
     tools = [
         {"name": "<b>net</b>", "description": HOSTILE, "inputSchema": schema, "annotations": {"destructiveHint": True, "title": HOSTILE}},
@@ -87,7 +89,9 @@ def _agent() -> dict[str, object]:
 def unharmed(page: Page) -> None:
     """Nothing of what was written was read as markup, or run."""
     assert page.locator("main").locator("img, script, iframe, b b, u, i i").count() == 0
-    hrefs = page.locator("main a").evaluate_all("links => links.map(link => link.getAttribute('href') ?? link.getAttribute('xlink:href') ?? '')")
+    hrefs = page.locator("main a").evaluate_all(
+        "links => links.map(link => link.getAttribute('href') ?? link.getAttribute('xlink:href') ?? '')"
+    )
     assert all(href == "" or re.match(r"#/|https?://", href) for href in hrefs), hrefs
     assert "pwned" not in page.title()
 
