@@ -41,7 +41,7 @@ function build() {
   let flight = null, timer, drawn = "";
 
   const box = h("input", {
-    id: "query", type: "search", "aria-label": "What are you looking for?", placeholder: "What do you need? Try “schedule a meeting”",
+    id: "query", type: "search", "aria-label": "What are you looking for?", placeholder: "Try “schedule a meeting”",
     autocomplete: "off", spellcheck: "false", maxlength: "4096", enterkeyhint: "search",
     oninput: () => { clearTimeout(timer); timer = setTimeout(() => change({}), REST); },
   });
@@ -151,7 +151,7 @@ function build() {
     drawn = "";
     show(beside);
     const problem = error instanceof Problem ? error : new Problem(-1, "page", `The page failed: ${error.message}`);
-    say(problem.message);
+    say("");
     show(results, trouble(problem, run));
     if (!(error instanceof Problem)) throw error;
   }
