@@ -17,7 +17,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 import repertory
 from repertory.app import Repertory
 from repertory.errors import RepertoryError
-from repertory.rest import answers, connect, entries, health, lifecycle, search, upkeep
+from repertory.rest import answers, connect, entries, health, lifecycle, lists, search, semantic, upkeep
 from repertory.rest.callers import Callers
 from repertory.rest.problems import http_problem, problem_response, validation_problem
 from repertory.rest.references import KeepEncoded
@@ -71,7 +71,16 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
     async def home() -> HTMLResponse:
         return HTMLResponse(page, headers={"Content-Security-Policy": PAGE_POLICY})
 
-    for routes in (health, search, connect, lifecycle, entries, upkeep):  # an entry's own address takes what the others leave
+    for routes in (
+        health,
+        search,
+        semantic,
+        lists,
+        connect,
+        lifecycle,
+        entries,
+        upkeep,
+    ):  # an entry's own address takes what the others leave
         service.include_router(routes.router)
     described = service.openapi
 
