@@ -22,7 +22,7 @@ from repertory.graph.draw import MAX_EDGES, Drawing, Format, draw
 from repertory.indexes.edge import EdgeIndex
 from repertory.indexes.sync import Sync
 from repertory.ingest import indexfile
-from repertory.ingest.intake import Intake
+from repertory.ingest.register import Registry
 from repertory.model import Edge, Entity, Filter, Kind, Principal, SearchRequest, SearchResponse
 from repertory.model.request import MAX_LIMIT
 from repertory.offload import offload
@@ -78,8 +78,8 @@ async def open_with(settings: Settings) -> AsyncIterator[Repertory]:
         yield repertory
 
 
-class Repertory(Intake):
-    """An open catalog: what `Intake` writes, searched and shown."""
+class Repertory(Registry):
+    """An open catalog: what `Intake` and `Registry` write, searched and shown."""
 
     def __init__(
         self,

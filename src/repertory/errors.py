@@ -6,6 +6,8 @@
       NotFound              no such entry
       Unauthorized          the caller showed no credential, or one that does not count (any more)
       Forbidden             the caller may not do this
+      Conflict              it stands against what is there
+      Changed               it is no longer in the state that the caller means
       SourceError           a file or folder that cannot be read as what it should be
       CatalogError          the catalog directory cannot be used
         CatalogBusy         another process owns it
@@ -49,6 +51,14 @@ class Unauthorized(RepertoryError):
 
 class Forbidden(RepertoryError):
     code = "forbidden"
+
+
+class Conflict(RepertoryError):
+    code = "conflict"
+
+
+class Changed(RepertoryError):
+    code = "changed"
 
 
 class SourceError(RepertoryError):

@@ -16,7 +16,7 @@ from repertory.rest.references import Reference
 
 router = APIRouter(tags=["entries"])
 
-_ETAG = {"headers": {"ETag": {"schema": {"type": "string"}, "description": "To be sent back as If-Match."}}}
+ETAG = {"headers": {"ETag": {"schema": {"type": "string"}, "description": "To be sent back as If-Match."}}}
 
 
 @router.get("/api/entries", response_model=answers.Entries, response_model_exclude_unset=True)
@@ -52,7 +52,7 @@ async def content(reference: Reference, rep: Rep, caller: Caller) -> dict[str, A
     "/api/entries/{reference:path}",
     response_model=answers.EntryWithEdges,
     response_model_exclude_unset=True,
-    responses={200: _ETAG, **answers.problems(400, 404)},
+    responses={200: ETAG, **answers.problems(400, 404)},
 )
 async def entry(reference: Reference, rep: Rep, caller: Caller, response: Response) -> dict[str, Any]:
     """One entry, by id, or by a path or name that only one entry has."""

@@ -16,8 +16,9 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 import repertory
 from repertory.app import Repertory
 from repertory.errors import RepertoryError
-from repertory.rest import answers, connect, entries, health, page, search, upkeep
+from repertory.rest import answers, connect, entries, health, lifecycle, lists, search, semantic, upkeep
 from repertory.rest.callers import Callers
+from repertory.rest.page import router as page
 from repertory.rest.problems import http_problem, problem_response, validation_problem
 from repertory.rest.references import KeepEncoded
 
@@ -64,7 +65,17 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
     async def _refused(_: Request, error: StarletteHTTPException) -> JSONResponse:
         return http_problem(error)
 
-    for routes in (page, health, search, connect, entries, upkeep):  # an entry's own address takes what the others leave
+    service.include_router(page)
+    for routes in (
+        health,
+        search,
+        semantic,
+        lists,
+        connect,
+        lifecycle,
+        entries,
+        upkeep,
+    ):  # an entry's own address takes what the others leave
         service.include_router(routes.router)
     described = service.openapi
 

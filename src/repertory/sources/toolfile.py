@@ -16,8 +16,11 @@ from repertory.sources import attributes, toolshape
 from repertory.sources.attributes import Invalid, Visibility
 from repertory.sources.base import Problem
 from repertory.sources.content import Unreadable, glimpse, storable
+from repertory.sources.registry import kept
 from repertory.sources.toolshape import Contents
 from repertory.sources.values import SUFFIXES, Loading, Step
+
+PART_OF = "part_of"  # the relation of a tool to its server
 
 
 class ToolFileReader:
@@ -88,7 +91,7 @@ class Listing:
                 return
         tools = self._tools(server)
         if server is not None:
-            yield _with_tools(server, tools)
+            yield with_tools(server, tools)
         yield from tools
         yield from self._problems
 
@@ -106,6 +109,7 @@ class Listing:
             details={
                 **{key: text for key in ("title", "version", "instructions") if (text := attributes.text(entry, key))},
                 **{key: entry[key] for key in ("prompts", "resources") if type(entry.get(key)) is int},
+                **kept(entry),
             },
             provenance=self._provenance,
             **attributes.visibility(entry, Visibility())._asdict(),
@@ -149,7 +153,7 @@ class Listing:
             tags=attributes.tags(tool) or (home.tags if home else ()),
             metadata=attributes.table(tool, "metadata"),
             details={key: value for key, value in details.items() if value is not None},
-            links=(Link(home.id, "part_of"),) if home else (),
+            links=(Link(home.id, PART_OF),) if home else (),
             provenance=self._provenance,
             **attributes.visibility(tool, above)._asdict(),
         )
@@ -177,12 +181,12 @@ class Listing:
         self._problems.append(Problem(self._where, f"{self._position(number)}: {error}", line))
 
 
-def _with_tools(server: Entity, tools: Sequence[Entity]) -> Entity:
+def with_tools(server: Entity, tools: Sequence[Entity]) -> Entity:
     """The server with its tools, as far as who finds it may find them (A13); each offer notes who else may not see its tool (A18)."""
     offered = [
         tool
         for tool in tools
-        if Link(server.id, "part_of") in tool.links
+        if Link(server.id, PART_OF) in tool.links
         and tool.status in (server.status, Status.ACTIVE, Status.BETA)
         and tool.enabled >= server.enabled
     ]

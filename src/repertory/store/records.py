@@ -46,6 +46,14 @@ class Event:
         }
 
 
+class Override(NamedTuple):
+    """What is decided about an entry, and the entry as its source brought it where that is something else."""
+
+    entity_id: str
+    changes: Mapping[str, Any]
+    original: Entity | None
+
+
 @dataclass(slots=True)
 class Changes:
     """One atomic write. Entities that are put replace the ones with their id, edges included; documents likewise."""
@@ -56,10 +64,11 @@ class Changes:
     remove_entities: list[str] = field(default_factory=list)  # with all their documents
     put_documents: list[NewDocument] = field(default_factory=list)
     remove_documents: list[str] = field(default_factory=list)
+    put_overrides: list[Override] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)  # what the audit log says of it
 
     def __bool__(self) -> bool:
-        return bool(self.put_entities or self.remove_entities or self.put_documents or self.remove_documents)
+        return bool(self.put_entities or self.remove_entities or self.put_documents or self.remove_documents or self.put_overrides)
 
 
 class Reference(NamedTuple):

@@ -136,6 +136,14 @@ audit = Table(  # who did what
     Index("audit_by_time", "at"),
 )
 
+overrides = Table(  # what an administrator decided about an entry, whatever its source says
+    "overrides",
+    metadata,
+    Column("entity_id", String, primary_key=True),
+    Column("changes", Text, nullable=False),  # JSON; {} where it only follows its server
+    Column("original", Text, nullable=False),  # the entity as its source brought it, as JSON; empty where it is the same
+)
+
 revisions = Table(
     "revisions",
     metadata,

@@ -18,7 +18,7 @@ from sqlalchemy import ClauseElement, Column, Connection, Table, delete, func, i
 from repertory.embedders.base import Vector
 from repertory.graph import derive as graph
 from repertory.model import Bucket, Entity, Field
-from repertory.store.records import Changes, Event, NewDocument, SourceState
+from repertory.store.records import Changes, Event, NewDocument, Override, SourceState
 from repertory.store.schema import (
     audit,
     documents,
@@ -27,6 +27,7 @@ from repertory.store.schema import (
     entities,
     facts,
     outbox,
+    overrides,
     revisions,
     sources,
     statements,
@@ -57,8 +58,23 @@ def apply(connection: Connection, changes: Changes) -> int:
     _put_entities(connection, changes.put_entities, changes.source)
     added = _put_documents(connection, changes.put_documents)
     _announce(connection, removed=removed, put=added)
+    _put_overrides(connection, changes.put_overrides)
     note_events(connection, changes.events)
     return _revise(connection, changes.note)
+
+
+def _put_overrides(connection: Connection, decided: Sequence[Override]) -> None:
+    _delete(connection, overrides.c.entity_id, [one.entity_id for one in decided])
+    rows = [
+        {
+            "entity_id": one.entity_id,
+            "changes": json.dumps(dict(one.changes), ensure_ascii=False),
+            "original": json.dumps(one.original.as_json(), ensure_ascii=False, default=str) if one.original else "",
+        }
+        for one in decided
+        if one.changes or one.original
+    ]
+    _insert(connection, overrides, rows)
 
 
 def note_events(connection: Connection, events: Iterable[Event]) -> None:
