@@ -17,7 +17,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 import repertory
 from repertory.app import Repertory
 from repertory.errors import RepertoryError
-from repertory.rest import answers, connect, entries, health, lifecycle, lists, runs, search, semantic, sources, upkeep
+from repertory.rest import answers, connect, entries, health, lifecycle, lists, official, runs, search, semantic, sources, upkeep, wellknown
 from repertory.rest.callers import Callers
 from repertory.rest.problems import http_problem, problem_response, validation_problem
 from repertory.rest.references import KeepEncoded
@@ -26,7 +26,7 @@ LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"]
 PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; connect-src 'self'"
 
 # An entry's own address takes what the others leave.
-ROUTES = (health, search, semantic, lists, connect, lifecycle, entries, sources, runs, upkeep)
+ROUTES = (health, search, semantic, lists, connect, lifecycle, entries, sources, runs, official, wellknown, upkeep)
 
 
 def create_service(rep: Repertory, token: str) -> FastAPI:
