@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from repertory.embedders.base import Embedder, Vector
-from repertory.errors import EmbedderError, InvalidRequest
+from repertory.errors import Conflict, EmbedderError, InvalidRequest, NotFound
 from repertory.indexes.sync import Sync
 from repertory.ingest import indexfile
 from repertory.ingest.embed import embed_concepts, embed_pending, pending_concepts
 from repertory.ingest.live import Round, config_at, due, open_config, take_in, together
-from repertory.ingest.run import IngestReport, Progress, fetch, ingest, ingest_feed, ingest_history, ingest_path
+from repertory.ingest.run import IngestReport, Progress, fetch, forget, ingest, ingest_feed, ingest_history, ingest_path
 from repertory.ingest.watch import Watcher
 from repertory.model import Entity
 from repertory.offload import offload
@@ -27,7 +27,7 @@ from repertory.settings import Settings
 from repertory.sources.mcp import Outcome, contact_all
 from repertory.sources.serverspec import ServerSpec
 from repertory.sources.web import is_address
-from repertory.store import SourceRecord, Store
+from repertory.store import Event, SourceRecord, Store
 
 _log = logging.getLogger(__name__)
 
@@ -79,9 +79,30 @@ class Intake:
                 self._watcher.follow(await offload(_located, where))
         return await self._embedded(report, progress)
 
-    async def refresh(self, progress: Progress = lambda *_: None) -> IngestReport:
-        """Ask every live server again; those that fail keep their entries and are marked broken."""
-        live = [source for source in await self.sources() if source.live]
+    async def source(self, name: str) -> SourceRecord:
+        """One source. Raises `NotFound`."""
+        found = next((source for source in await self.sources() if source.name == name), None)
+        if found is None:
+            raise NotFound(f"There is no source {name!r}.")
+        return found
+
+    async def reread(self, source: SourceRecord, progress: Progress = lambda *_: None) -> IngestReport:
+        """Read one source again."""
+        if source.live:
+            return await self.refresh(progress, only=source.name)
+        if not is_address(source.location) and not Path(source.location).is_absolute():
+            raise Conflict(
+                f"{source.location} is no file and no address: whoever brought the entries of {source.name!r} must bring them again."
+            )
+        return await self.add(source.location, progress)
+
+    async def forget(self, source: SourceRecord, who: str = "owner") -> None:
+        """Take the entries of a source out, with what was decided about them, and the source itself."""
+        await self._write(forget, source, Event(who, "source.remove", source.name, {"location": source.location}), self._store, self._sync)
+
+    async def refresh(self, progress: Progress = lambda *_: None, *, only: str | None = None) -> IngestReport:
+        """Ask every live server again, or one of them; those that fail keep their entries and are marked broken."""
+        live = [source for source in await self.sources() if source.live and only in (None, source.name)]
         report = together("live servers", await self._ask(await self._write(due, live, self._store, self._sync), progress))
         return await self._embedded(report, progress)
 

@@ -28,7 +28,7 @@ from repertory.sources.base import Gone, Problem
 from repertory.sources.content import storable
 from repertory.sources.feed import Feed, read_feed
 from repertory.sources.web import Web
-from repertory.store import Changes, Event, NewDocument, Override, Store
+from repertory.store import Changes, Event, NewDocument, Override, SourceRecord, Store
 
 BATCH = 500  # entities in one transaction
 
@@ -252,6 +252,17 @@ def _said(written: Iterable[NewDocument], known: Mapping[str, object]) -> Iterab
 def _new_document(document: Document, signature: str, reading: Reading) -> NewDocument:
     length = sum(reading.terms.values())
     return NewDocument(document, signature, length, reading.short_names, frozenset(reading.terms), reading.plain)
+
+
+def forget(source: SourceRecord, event: Event, store: Store, sync: Sync) -> None:
+    """Take a source out of the catalog, with its entries and what was decided about them."""
+    ids = list(store.digests(source.name))
+    decided = store.overrides().keys() | store.originals(ids).keys()
+    forgotten = [Override(one, {}, None) for one in ids if one in decided]
+    store.write(Changes(f"forget {source.name}", source.name, remove_entities=ids, put_overrides=forgotten, events=[event]))
+    store.drop_source(source.name)
+    sync.catch_up()
+    sync.settle()
 
 
 def rewrite(changes: Changes, entities: Iterable[Entity], store: Store, sync: Sync) -> None:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from repertory.graph.draw import Format
 from repertory.model import Kind, Status
 from repertory.rest.problems import PROBLEM_JSON
+from repertory.store import SourceState
 
 
 class Problem(BaseModel):
@@ -327,3 +328,97 @@ LISTS: dict[str, type[BaseModel]] = {
     "virtual_servers": VirtualServers,
     "tools": Tools,
 }
+
+
+class Source(BaseModel):
+    name: str
+    location: str
+    live: bool = Field(description="A running server, asked again from time to time.")
+    state: SourceState
+    error: str
+    attempted: str | None
+    succeeded: str | None
+    problems: int
+    entries: int
+
+
+class Sources(BaseModel):
+    sources: list[Source]
+
+
+class RunProgress(BaseModel):
+    stage: str
+    done: int
+    total: int
+
+
+class RunProblem(BaseModel):
+    code: str
+    message: str
+
+
+class Run(BaseModel):
+    id: str
+    location: str
+    state: Literal["running", "done", "failed"]
+    started_at: str
+    ended_at: str | None
+    progress: RunProgress | None
+    report: dict[str, Any] | None = Field(description="Entries added, changed, removed, unchanged; problems of files.")
+    problem: RunProblem | None
+
+
+class Runs(BaseModel):
+    runs: list[Run]
+
+
+class Started(BaseModel):
+    run: Run
+
+
+class ServerJson(Open):
+    name: str = Field(examples=["io.github.acme/weather"])
+    description: str
+    version: str
+
+
+class RegistryRecord(Open):
+    server: ServerJson
+    meta: dict[str, Any] = Field(alias="_meta")
+
+
+class RegistryMetadata(BaseModel):
+    count: int
+    nextCursor: str | None = None  # noqa: N815 - the registry's word
+
+
+class Registry(BaseModel):
+    servers: list[RegistryRecord]
+    metadata: RegistryMetadata
+
+
+class CatalogHost(BaseModel):
+    displayName: str  # noqa: N815 - the words of the AI Catalog
+
+
+class CatalogEntry(BaseModel):
+    identifier: str
+    displayName: str  # noqa: N815
+    type: str
+    url: str
+    description: str | None = None
+    tags: list[str] | None = None
+
+
+class AiCatalog(BaseModel):
+    specVersion: str  # noqa: N815
+    host: CatalogHost
+    entries: list[CatalogEntry]
+
+
+class AgentCard(Open):
+    name: str
+    description: str
+    version: str
+    skills: list[dict[str, Any]]
+    capabilities: Any

@@ -31,10 +31,15 @@ class KeepEncoded:
         await self._app(scope, receive, send)
 
 
+def decoded(part: str) -> str:
+    """A part of an address as it was meant."""
+    return storable(unquote(part))
+
+
 def _decoded(
     reference: Annotated[str, Path(description="An id, or a path or name that only one entry has. Slashes are best sent as %2F.")],
 ) -> str:
-    return storable(unquote(reference))
+    return decoded(reference)
 
 
 Reference = Annotated[str, Depends(_decoded)]

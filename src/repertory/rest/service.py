@@ -16,13 +16,16 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 import repertory
 from repertory.app import Repertory
 from repertory.errors import RepertoryError
-from repertory.rest import answers, connect, entries, health, lifecycle, lists, search, semantic, upkeep
+from repertory.rest import answers, connect, entries, health, lifecycle, lists, official, runs, search, semantic, sources, upkeep, wellknown
 from repertory.rest.callers import Callers
 from repertory.rest.page import router as page
 from repertory.rest.problems import http_problem, problem_response, validation_problem
 from repertory.rest.references import KeepEncoded
 
 LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"]
+
+# An entry's own address takes what the others leave.
+ROUTES = (health, search, semantic, lists, connect, lifecycle, entries, sources, runs, official, wellknown, upkeep)
 
 
 def create_service(rep: Repertory, token: str) -> FastAPI:
@@ -48,7 +51,8 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
     )
     service.state.rep = rep
     service.state.callers = Callers(token)
-    service.state.behind = set()  # what runs behind the requests, and ends with the service
+    service.state.behind = behind_requests = set[asyncio.Task[None]]()  # ends with the service
+    service.state.runs = runs.Runs(behind_requests)
     # A page from elsewhere that points its own name at 127.0.0.1 must not read the catalog through the visitor's browser.
     service.add_middleware(TrustedHostMiddleware, allowed_hosts=LOOPBACK_NAMES)
     service.add_middleware(KeepEncoded)
@@ -66,16 +70,7 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
         return http_problem(error)
 
     service.include_router(page)
-    for routes in (
-        health,
-        search,
-        semantic,
-        lists,
-        connect,
-        lifecycle,
-        entries,
-        upkeep,
-    ):  # an entry's own address takes what the others leave
+    for routes in ROUTES:
         service.include_router(routes.router)
     described = service.openapi
 

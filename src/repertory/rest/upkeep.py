@@ -22,12 +22,6 @@ from repertory.rest.wire import AddBody
 router = APIRouter(include_in_schema=False)
 
 
-@router.get("/api/sources")
-async def sources(rep: Rep, _: Owner) -> dict[str, Any]:
-    """Where the entries come from, and how it went."""
-    return {"sources": [asdict(source) for source in await rep.sources()]}
-
-
 @router.post("/api/check")
 async def check(rep: Rep, _: Owner) -> dict[str, Any]:
     """Where the index differs from the truth."""

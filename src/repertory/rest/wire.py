@@ -106,3 +106,12 @@ class DecisionBody(BaseModel):
     def decided(self) -> dict[str, Any]:
         """What was named, as plain JSON."""
         return self.model_dump(exclude_unset=True, mode="json")
+
+
+class SourceBody(BaseModel):
+    """The body of `POST /api/sources`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    location: str = Field(min_length=1, max_length=4096, description="An http(s) address, or an absolute path on the serving machine.")
+    commits: int | None = Field(None, ge=1, le=1_000_000, description="Read so many commits of the git repository there, not its files.")

@@ -2,7 +2,7 @@
 
 import {api, Problem} from "./api.js";
 import {copyable} from "./connect.js";
-import {h, icon, show} from "./dom.js";
+import {field, h, listed, show} from "./dom.js";
 import {confirmed} from "./lifecycle.js";
 import {registerForm} from "./register.js";
 import {entryLink, link} from "./router.js";
@@ -40,16 +40,15 @@ async function keys(body, signal) {
   const groups = h("input", {id: "key-groups", placeholder: "public"});
   const scopes = h("input", {id: "key-scopes", placeholder: "none; admin for administrators"});
   const made = h("div", {role: "status"});
-  const words = input => input.value.split(",").map(one => one.trim()).filter(Boolean);
   show(body,
     h("section", {}, h("h2", {}, "Make a key"), h("form", {class: "grid-form", onsubmit: async event => {
       event.preventDefault();
       try {
-        const key = await api.makeKey({name: name.value.trim(), groups: words(groups), scopes: words(scopes)});
+        const key = await api.makeKey({name: name.value.trim(), groups: listed(groups), scopes: listed(scopes)});
         show(made, h("div", {class: "once"}, h("p", {}, h("b", {}, "This is shown once. "), "Copy it now: the service keeps no copy."), copyable(key.token)));
         event.target.reset();
       } catch (problem) { show(made, h("p", {class: "said"}, problem.message)); }
-    }}, field("key-name", "Name", name), field("key-groups", "Groups", groups), field("key-scopes", "Scopes", scopes), h("button", {}, "Make the key")), made),
+    }}, field("Name", name), field("Groups", groups), field("Scopes", scopes), h("button", {}, "Make the key")), made),
     h("section", {}, h("h2", {}, "Keys"), list.length ? h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Keys"}, h("table", {},
       h("thead", {}, h("tr", {}, ["Name", "Groups", "Scopes", "Made", "Last used", "Actions"].map(title => h("th", {scope: "col"}, title)))),
       h("tbody", {}, list.map(one => h("tr", {}, h("th", {scope: "row"}, one.name), h("td", {}, (one.groups ?? []).join(", ")), h("td", {}, (one.scopes ?? []).join(", ")),
@@ -80,4 +79,3 @@ function approvals(body) {
   show(body, notice("check", "Changed tools awaiting approval", h("p", {}, "None. When a server changes what a tool says or takes after you have come to trust it, the change will wait here until you have looked at it.")));
 }
 
-const field = (id, label, input) => h("label", {class: "field", for: id}, h("span", {}, label), input);

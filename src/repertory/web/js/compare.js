@@ -1,7 +1,7 @@
 // What does another strategy make of the same question?
 
 import {api} from "./api.js";
-import {h, icon, s, show} from "./dom.js";
+import {field, h, icon, s, show} from "./dom.js";
 import {entryLink, link, replace} from "./router.js";
 import {notice, skeleton, trouble} from "./states.js";
 import {count, kind, PRESETS, STRATEGIES, took} from "./words.js";
@@ -56,7 +56,7 @@ const bodyOf = one => { const [field, name] = one.split(":"); return {[field]: n
 const shared = (left, right) => left.results.filter(one => right.results.some(other => other.id === one.id)).length;
 
 function chooser(side, label, value, onchange) {
-  return h("label", {class: "field", for: `way-${side}`}, h("span", {}, label), h("select", {id: `way-${side}`, onchange: event => onchange(event.target.value)},
+  return field(label, h("select", {id: `way-${side}`, onchange: event => onchange(event.target.value)},
     ways.map(([field, options]) => h("optgroup", {label: `${field === "preset" ? "Presets" : "Strategies"}`}, Object.keys(options).map(name =>
       h("option", {value: `${field}:${name}`, selected: value === `${field}:${name}`}, name))))));
 }

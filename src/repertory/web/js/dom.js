@@ -52,6 +52,15 @@ export function facts(...rows) {
   return given.length ? h("dl", {class: "facts"}, given.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))) : null;
 }
 
+/** An input under its label. A note is read out after the name, not as part of it. */
+export function field(label, input, note) {
+  if (note) input.setAttribute("aria-describedby", `${input.id}-note`);
+  return h("div", {class: "field"}, h("label", {for: input.id}, label), input, note ? h("small", {id: `${input.id}-note`}, note) : null);
+}
+
+/** What was typed between commas. */
+export const listed = input => input.value.split(",").map(one => one.trim()).filter(Boolean);
+
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
     if (value === null || value === undefined || value === false) continue;

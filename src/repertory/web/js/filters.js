@@ -2,7 +2,7 @@
 
 import {api} from "./api.js";
 import {TOGGLES} from "./asked.js";
-import {h, icon, show} from "./dom.js";
+import {field, h, icon, show} from "./dom.js";
 import {capital, figure, KINDS, PRESETS, STRATEGIES} from "./words.js";
 
 const SUGGESTIONS = 30;
@@ -75,5 +75,5 @@ export function filters(change) {
 function choice(id, label, none, options, onchange) {
   const select = h("select", {id, onchange: event => onchange(event.target.value)},
     h("option", {value: ""}, none), Object.entries(options).map(([value, meaning]) => h("option", {value}, `${value} – ${meaning}`)));
-  return {select, field: h("label", {class: "field", for: id}, h("span", {}, label), select)};
+  return {select, field: field(label, select)};
 }

@@ -1,7 +1,7 @@
 // How does an administrator change one entry?
 
 import {api} from "./api.js";
-import {h, icon, show} from "./dom.js";
+import {field, h, icon, listed, show} from "./dom.js";
 import {STATUSES} from "./words.js";
 import {reopen} from "./views.js";
 
@@ -11,7 +11,6 @@ export function lifecycle(entry) {
   const status = h("select", {id: "entry-status"}, STATUSES.map(one => h("option", {value: one, selected: one === entry.status}, one)));
   const audience = h("input", {id: "entry-audience", value: (entry.audience ?? []).join(", "), placeholder: "public"});
   const scopes = h("input", {id: "entry-scopes", value: (entry.scopes ?? []).join(", "), placeholder: "none"});
-  const words = input => input.value.split(",").map(one => one.trim()).filter(Boolean);
 
   async function doing(work, done) {
     said.textContent = "Saving…";
@@ -29,10 +28,10 @@ export function lifecycle(entry) {
 
   return h("details", {class: "manage"},
     h("summary", {}, icon("sliders"), h("span", {}, "Manage this entry")),
-    h("form", {class: "manage-body", onsubmit: event => { event.preventDefault(); save({status: status.value, audience: words(audience), scopes: words(scopes)}, "Saved."); }},
-      h("label", {class: "field", for: "entry-status"}, h("span", {}, "Status"), status),
-      h("label", {class: "field", for: "entry-audience"}, h("span", {}, "Groups that see it"), audience),
-      h("label", {class: "field", for: "entry-scopes"}, h("span", {}, "Scopes needed to call it"), scopes),
+    h("form", {class: "manage-body", onsubmit: event => { event.preventDefault(); save({status: status.value, audience: listed(audience), scopes: listed(scopes)}, "Saved."); }},
+      field("Status", status),
+      field("Groups that see it", audience),
+      field("Scopes needed besides", scopes),
       h("div", {class: "actions"},
         h("button", {}, "Save"),
         h("button", {type: "button", class: "plain-button", onclick: () => save({enabled: !entry.enabled}, entry.enabled ? "Disabled." : "Enabled.")}, entry.enabled ? "Disable" : "Enable"),

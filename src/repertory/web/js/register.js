@@ -3,7 +3,7 @@
 // What every kind has is asked of all; the rest of a definition, as a file would hold it, is asked by kind.
 
 import {api} from "./api.js";
-import {h, show} from "./dom.js";
+import {field, h, listed, show} from "./dom.js";
 import {entryLink} from "./router.js";
 import {KINDS, STATUSES} from "./words.js";
 
@@ -17,8 +17,8 @@ export function registerForm() {
   let inputs = [];
 
   function ask() {
-    inputs = SPECIAL[kind.value].map(([id, label, make, define]) => ({id, label, input: make(id), define}));
-    show(special, inputs.map(one => field(one.id, one.label, one.input)));
+    inputs = SPECIAL[kind.value].map(([id, label, make, define]) => ({label, input: make(id), define}));
+    show(special, inputs.map(one => field(one.label, one.input)));
   }
 
   async function submit(event) {
@@ -27,8 +27,8 @@ export function registerForm() {
     try {
       const definition = Object.assign({}, ...inputs.map(one => (one.input.value.trim() ? one.define(one.input.value) : {})));
       const made = await api.register({
-        kind: kind.value, definition, name: name.value.trim(), description: description.value.trim(), tags: words(tags), status: status.value,
-        ...given("audience", words(audience)), ...given("scopes", words(scopes)),
+        kind: kind.value, definition, name: name.value.trim(), description: description.value.trim(), tags: listed(tags), status: status.value,
+        ...given("audience", listed(audience)), ...given("scopes", listed(scopes)),
       });
       show(said, h("p", {class: "good"}, "Registered: ", h("a", {href: entryLink(made.id)}, made.id)));
       event.target.reset();
@@ -41,10 +41,10 @@ export function registerForm() {
   ask();
   return [
     h("section", {}, h("h2", {}, "Register an entry"), h("form", {class: "grid-form", id: "register", onsubmit: submit},
-      field("new-kind", "Kind", kind), field("new-name", "Name", name, "Its id is made of it: unique among its kind"),
-      field("new-description", "Description", description, "Search goes by this: say what it does, and when to use it"), special,
-      field("new-tags", "Tags", tags, "Separated by commas"), field("new-status", "Status", status),
-      field("new-audience", "Groups that see it", audience), field("new-scopes", "Scopes needed besides", scopes),
+      field("Kind", kind), field("Name", name, "Its id is made of it: unique among its kind"),
+      field("Description", description, "Search goes by this: say what it does, and when to use it"), special,
+      field("Tags", tags, "Separated by commas"), field("Status", status),
+      field("Groups that see it", audience), field("Scopes needed besides", scopes),
       h("button", {}, "Register")), said),
     h("section", {}, h("h2", {}, "Register by address"), h("p", {}, "A running server, an agent, a registry or a folder is read as a source, and read again later: ", h("a", {href: "#/sources"}, "Sources and health"), ".")),
   ];
@@ -53,12 +53,10 @@ export function registerForm() {
 const line = (id, required = false, placeholder = null) => h("input", {id, required, placeholder, autocomplete: "off"});
 const area = (rows, placeholder = null) => id => h("textarea", {id, rows, placeholder, class: "code", spellcheck: "false"});
 const needed = id => line(id, true);
-const field = (id, label, input, note) => h("label", {class: "field", for: id}, h("span", {}, label), input, note ? h("small", {}, note) : null);
-const words = input => input.value.split(",").map(one => one.trim()).filter(Boolean);
 const given = (name, list) => (list.length ? {[name]: list} : {});
 
 /** "name: description", one a line. */
-const listed = text => text.split("\n").map(one => one.trim()).filter(Boolean).map(one => {
+const lines = text => text.split("\n").map(one => one.trim()).filter(Boolean).map(one => {
   const [name, ...rest] = one.split(":");
   return {name: name.trim(), description: rest.join(":").trim()};
 });
@@ -70,14 +68,14 @@ function parsed(text) {
 const SPECIAL = { // [id, label, which input, what it adds to the definition]
   tool: [["new-schema", "Input schema (JSON)", area(5, '{"type": "object", "properties": {}}'), text => ({inputSchema: parsed(text)})]],
   mcp_server: [
-    ["new-tools", "Tools, one a line (name: description)", area(4), text => ({tools: listed(text)})],
+    ["new-tools", "Tools, one a line (name: description)", area(4), text => ({tools: lines(text)})],
     ["new-url", "Or its address", line, text => ({version: "1.0.0", remotes: [{type: "streamable-http", url: text.trim()}]})],
   ],
   a2a_agent: [
     ["new-url", "Address", line, text => ({url: text.trim()})],
-    ["new-skills", "Skills, one a line (name: description)", area(4), text => ({skills: listed(text)})],
+    ["new-skills", "Skills, one a line (name: description)", area(4), text => ({skills: lines(text)})],
   ],
-  virtual_server: [["new-tools", "Tools, one a line (server/tool: description)", area(4), text => ({tools: listed(text).map(({name, description}) => ({from: name, ...(description ? {description} : {})}))})]],
+  virtual_server: [["new-tools", "Tools, one a line (server/tool: description)", area(4), text => ({tools: lines(text).map(({name, description}) => ({from: name, ...(description ? {description} : {})}))})]],
   skill: [["new-body", "Text (Markdown)", area(8), text => ({body: text})]],
   document: [["new-path", "Path", needed, text => ({path: text.trim()})], ["new-body", "Text (Markdown)", area(8), text => ({markdown: text})]],
 };

@@ -1,6 +1,6 @@
 // How does a person show a key?
 
-import {h, icon, show} from "./dom.js";
+import {field, h, icon, show} from "./dom.js";
 import {session, signedIn, signIn, signOut} from "./session.js";
 
 export async function signInView(container) {
@@ -12,7 +12,7 @@ export async function signInView(container) {
     h("h1", {tabindex: "-1"}, icon("lock"), "Sign in"),
     who ? h("p", {}, "Signed in as ", h("b", {}, who.name), who.admin ? ", an administrator. " : ". ", h("button", {type: "button", class: "plain-button", onclick: () => { signOut(); signInView(container); }}, "Sign out")) : null,
     h("form", {onsubmit: event => { event.preventDefault(); submit(); }},
-      h("label", {class: "field", for: "api-key"}, h("span", {}, "API key"), input),
+      field("API key", input),
       h("button", {}, who ? "Use this key instead" : "Sign in")),
     said,
     h("p", {class: "quiet"}, "The key stays in this tab and is forgotten when it closes. An administrator makes keys, here under Admin or in a terminal.")));

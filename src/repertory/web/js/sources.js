@@ -3,7 +3,7 @@
 import {api, Problem} from "./api.js";
 import {bars} from "./charts.js";
 import {confirmed} from "./lifecycle.js";
-import {h, icon, show} from "./dom.js";
+import {field, h, icon, show} from "./dom.js";
 import {searchLink} from "./router.js";
 import {session} from "./session.js";
 import {closed, firstVisit, notice, skeleton} from "./states.js";
@@ -80,22 +80,20 @@ async function runs(place, signal) {
     h("form", {class: "one-line", onsubmit: async event => {
       event.preventDefault();
       try { await follow(await api.addSource({location: location.value.trim()}), said, signal); } catch (problem) { if (problem.name !== "AbortError") show(said, h("p", {role: "alert"}, problem.message)); }
-    }}, h("label", {class: "field", for: "source-location"}, h("span", {}, "Location"), location), h("button", {}, "Read it")),
+    }}, field("Location", location), h("button", {}, "Read it")),
     said,
-    list?.runs?.length ? [h("h2", {}, "Runs"), h("ul", {class: "plain"}, list.runs.map(one => h("li", {}, h("span", {class: `badge badge-${one.state}`}, one.state ?? ""), ` ${one.location ?? one.source ?? ""} `, h("span", {class: "quiet"}, when(one.started_at ?? one.started)))))] : null);
+    list?.runs?.length ? [h("h2", {}, "Runs"), h("ul", {class: "plain"}, list.runs.map(one => h("li", {}, h("span", {class: `badge badge-${one.state}`}, one.state), ` ${one.location} `, h("span", {class: "quiet"}, when(one.started_at)))))] : null);
 }
 
 /** Show how a run goes on, until it is over. */
 async function follow(started, place, signal) {
-  const run = started?.run?.id ?? started?.run ?? started?.id;
-  if (!run) return;
   const bar = h("progress", {max: 1, "aria-label": "Progress"});
   const words = h("span", {}, "Starting…");
   show(place, bar, words);
-  for await (const {event, data} of api.runEvents(run, signal)) {
-    if (event === "progress") { bar.max = data.total || 1; bar.value = data.done ?? 0; words.textContent = `${data.stage}: ${figure(data.done)} of ${figure(data.total)}`; }
-    if (event === "report") show(place, report(data.report ?? data));
-    if (event === "problem") show(place, h("p", {role: "alert"}, (data.problem ?? data).message ?? (data.problem ?? data).detail));
+  for await (const {event, data} of api.runEvents(started.run.id, signal)) {
+    if (event === "progress") { bar.max = data.total || 1; bar.value = data.done; words.textContent = `${data.stage}: ${figure(data.done)} of ${figure(data.total)}`; }
+    if (event === "report") show(place, report(data));
+    if (event === "problem") show(place, h("p", {role: "alert"}, data.message));
   }
 }
 
