@@ -59,7 +59,7 @@ function row(one, admin, signal) {
   const said = h("span", {role: "status", class: "quiet"});
   const doing = (work, done) => async () => {
     said.textContent = "…";
-    try { await work(); said.textContent = done; } catch (problem) { said.textContent = problem.message; }
+    try { await work(); if (done) said.textContent = done; } catch (problem) { if (problem.name !== "AbortError") said.textContent = problem.message; }
   };
   return h("tr", {data: {source: one.name}},
     h("th", {scope: "row"}, one.name, one.location !== one.name ? h("div", {class: "quiet"}, one.location) : null),
@@ -67,7 +67,7 @@ function row(one, admin, signal) {
     h("td", {class: "number"}, figure(one.entries ?? 0)),
     h("td", {}, when(one.succeeded) || "never"),
     admin ? h("td", {}, h("div", {class: "actions"},
-      h("button", {type: "button", class: "plain-button", onclick: doing(async () => follow(await api.refresh(one.name), said, signal), "asked")}, icon("refresh"), "Refresh"),
+      h("button", {type: "button", class: "plain-button", onclick: doing(async () => follow(await api.refresh(one.name), said, signal))}, icon("refresh"), "Refresh"),
       confirmed("Forget", "Forget it and its entries", doing(() => api.forget(one.name), "forgotten")), said)) : null);
 }
 
