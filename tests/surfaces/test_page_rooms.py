@@ -164,7 +164,7 @@ def test_what_is_registered_twice_is_said(office: Page) -> None:
     go(office, "#/admin")
     office.get_by_label("Kind").select_option("server")
     for label in ("Name", "Description"):
-        office.get_by_label(label).fill("calendar")
+        office.get_by_label(label, exact=True).fill("calendar")
     office.get_by_role("button", name="Register").click()
     expect(office.locator("#register + .said")).to_contain_text("Choose another name")
 

@@ -8,7 +8,7 @@ import {registerForm} from "./register.js";
 import {entryLink, link} from "./router.js";
 import {session} from "./session.js";
 import {closed, notice, skeleton} from "./states.js";
-import {named, when} from "./words.js";
+import {named, spaced, when} from "./words.js";
 
 const PAGE = 50; // events of the audit at a time
 const TABS = {"": ["Register", registering], keys: ["Keys", keys], audit: ["Audit", audit], approvals: ["Approvals", approvals]};
@@ -35,25 +35,39 @@ function registering(body) {
 }
 
 async function keys(body, signal) {
-  const {keys: list} = await api.keys(signal);
-  const name = h("input", {id: "key-name", required: true, maxlength: "100"});
+  const name = h("input", {id: "key-name", required: true, maxlength: "100", autocomplete: "off"});
   const groups = h("input", {id: "key-groups", placeholder: "public"});
   const scopes = h("input", {id: "key-scopes", placeholder: "none; admin for administrators"});
   const made = h("div", {role: "status"});
+  const list = h("div");
+
+  async function make(event) {
+    event.preventDefault();
+    try {
+      const key = await api.makeKey({name: name.value.trim(), groups: listed(groups), scopes: listed(scopes)});
+      show(made, h("div", {class: "once"}, h("p", {}, h("b", {}, "This is shown once. "), "Copy it now: the service keeps no copy."), copyable(key.token)));
+      event.target.reset();
+      await draw();
+    } catch (problem) { show(made, h("p", {class: "said"}, problem.message)); }
+  }
+
+  async function draw() {
+    const {keys: all} = await api.keys(signal);
+    show(list, all.length ? keyTable(all, async id => { await api.revoke(id); await draw(); }) : notice("lock", "No keys yet", h("p", {}, "Who has none sees what is public.")));
+  }
+
+  await draw();
   show(body,
-    h("section", {}, h("h2", {}, "Make a key"), h("form", {class: "grid-form", onsubmit: async event => {
-      event.preventDefault();
-      try {
-        const key = await api.makeKey({name: name.value.trim(), groups: listed(groups), scopes: listed(scopes)});
-        show(made, h("div", {class: "once"}, h("p", {}, h("b", {}, "This is shown once. "), "Copy it now: the service keeps no copy."), copyable(key.token)));
-        event.target.reset();
-      } catch (problem) { show(made, h("p", {class: "said"}, problem.message)); }
-    }}, field("Name", name), field("Groups", groups), field("Scopes", scopes), h("button", {}, "Make the key")), made),
-    h("section", {}, h("h2", {}, "Keys"), list.length ? h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Keys"}, h("table", {},
-      h("thead", {}, h("tr", {}, ["Name", "Groups", "Scopes", "Made", "Last used", "Actions"].map(title => h("th", {scope: "col"}, title)))),
-      h("tbody", {}, list.map(one => h("tr", {}, h("th", {scope: "row"}, one.name), h("td", {}, (one.groups ?? []).join(", ")), h("td", {}, (one.scopes ?? []).join(", ")),
-        h("td", {}, when(one.created)), h("td", {}, when(one.last_used) || "never"),
-        h("td", {}, one.revoked ? h("span", {class: "badge"}, "revoked") : confirmed("Revoke", "Revoke for good", async () => { await api.revoke(one.id); keys(body, signal); }))))))) : notice("lock", "No keys yet", h("p", {}, "Who has none sees what is public."))));
+    h("section", {}, h("h2", {}, "Make a key"), h("form", {class: "grid-form", onsubmit: make}, field("Name", name), field("Groups", groups), field("Scopes", scopes), h("button", {}, "Make the key")), made),
+    h("section", {}, h("h2", {}, "Keys"), list));
+}
+
+function keyTable(all, revoke) {
+  return h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Keys"}, h("table", {},
+    h("thead", {}, h("tr", {}, ["Name", "Groups", "Scopes", "Made", "Expires", "Last used", "Actions"].map(title => h("th", {scope: "col"}, title)))),
+    h("tbody", {}, all.map(one => h("tr", {}, h("th", {scope: "row"}, one.name), h("td", {}, one.groups.join(", ")), h("td", {}, one.scopes.join(", ")),
+      h("td", {}, when(one.created)), h("td", {}, when(one.expires) || "never"), h("td", {}, when(one.last_used) || "never"),
+      h("td", {}, one.revoked ? h("span", {class: "badge"}, "revoked") : confirmed("Revoke", "Revoke for good", () => revoke(one.id))))))));
 }
 
 async function audit(body, signal) {
@@ -73,7 +87,12 @@ async function audit(body, signal) {
     : notice("document", "Nothing has happened yet", h("p", {}, "Every change to entries, sources and keys will be listed here, with who made it.")));
 }
 
-const told = detail => (detail === null || detail === undefined ? "" : typeof detail === "string" ? detail : JSON.stringify(detail));
+/** What an event tells besides, in words: what is empty is left out. */
+function told(detail) {
+  if (detail === null || typeof detail !== "object") return detail ?? "";
+  const said = Object.entries(detail).filter(([, value]) => value !== null && value !== "" && value?.length !== 0);
+  return said.map(([name, value]) => `${spaced(name)} ${typeof value === "object" ? [value].flat().map(one => (typeof one === "object" ? JSON.stringify(one) : one)).join(" ") : value}`).join(", ");
+}
 
 function approvals(body) {
   show(body, notice("check", "Changed tools awaiting approval", h("p", {}, "None. When a server changes what a tool says or takes after you have come to trust it, the change will wait here until you have looked at it.")));

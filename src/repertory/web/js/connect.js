@@ -24,7 +24,7 @@ export function copyable(text) {
     said.textContent = done ? "Copied" : "";
     setTimeout(() => { button.lastChild.textContent = "Copy"; }, 2000);
   }
-  return h("div", {class: "copyable"}, h("pre", {tabindex: "0"}, h("code", {}, text)), button, said);
+  return h("div", {class: text.includes("\n") ? "copyable" : "copyable short"}, h("pre", {tabindex: "0"}, h("code", {}, text)), button, said);
 }
 
 async function toClipboard(text) {
