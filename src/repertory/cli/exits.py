@@ -8,6 +8,7 @@ from repertory.errors import (
     CatalogFormat,
     EmbedderError,
     Forbidden,
+    IdentityError,
     InvalidPattern,
     InvalidRequest,
     NotFound,
@@ -34,6 +35,7 @@ EXITS: dict[type[RepertoryError], int] = {  # 2 is what a wrong option gives, to
     EmbedderError: 7,
     VectorsUnavailable: 7,
     RemoteModelError: 7,
+    IdentityError: 7,
 }
 
 

@@ -17,6 +17,7 @@ from repertory.errors import (
     CatalogFormat,
     EmbedderError,
     Forbidden,
+    IdentityError,
     InvalidPattern,
     InvalidRequest,
     NotFound,
@@ -42,6 +43,7 @@ STATUSES: dict[type[RepertoryError], int] = {
     EmbedderError: 503,
     VectorsUnavailable: 503,
     RemoteModelError: 503,
+    IdentityError: 503,
     SettingsError: 500,
 }
 

@@ -23,7 +23,7 @@ async def search(body: SearchBody, rep: Rep, caller: Caller) -> dict[str, Any]:
 
 
 @router.get("/api/classify")
-async def classify(query: Annotated[str, Query(max_length=MAX_QUERY_LENGTH)], rep: Rep) -> dict[str, Any]:
+async def classify(query: Annotated[str, Query(max_length=MAX_QUERY_LENGTH)], rep: Rep, _: Caller) -> dict[str, Any]:
     """What kind of query this is, how one would search for it, and why."""
     return asdict(rep.classify(query))
 

@@ -16,9 +16,9 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 import repertory
 from repertory.app import Repertory
-from repertory.errors import RepertoryError
-from repertory.rest import entries, search, upkeep
-from repertory.rest.callers import Callers
+from repertory.errors import Forbidden, RepertoryError, Unauthorized
+from repertory.model import Principal
+from repertory.rest import audit, entries, keys, search, upkeep
 from repertory.rest.problems import http_problem, problem_response, validation_problem
 
 LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"]
@@ -31,23 +31,26 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
     @contextlib.asynccontextmanager
     async def lifespan(service: FastAPI) -> AsyncIterator[None]:
         behind: set[asyncio.Task[None]] = service.state.behind
-        behind |= {asyncio.create_task(rep.keep_embedding()), asyncio.create_task(rep.keep_refreshing())}
+        behind |= {asyncio.create_task(work) for work in (rep.keep_embedding(), rep.keep_refreshing(), rep.keep_tidy())}
         yield
         tasks = list(behind)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await rep.tidy()
 
     service = FastAPI(title="Repertory", version=repertory.__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     service.state.rep = rep
-    service.state.callers = Callers(token)
+    rep.callers.accept_owner(token)
     service.state.behind = set()  # what runs behind the requests, and ends with the service
     # A page from elsewhere that points its own name at 127.0.0.1 must not read the catalog through the visitor's browser.
-    service.add_middleware(TrustedHostMiddleware, allowed_hosts=LOOPBACK_NAMES)
+    service.add_middleware(TrustedHostMiddleware, allowed_hosts=_names(rep))
     page = files("repertory.web").joinpath("index.html").read_text("utf-8")
 
     @service.exception_handler(RepertoryError)
-    async def _problem(_: Request, error: RepertoryError) -> JSONResponse:
+    async def _problem(request: Request, error: RepertoryError) -> JSONResponse:
+        if isinstance(error, Unauthorized | Forbidden):
+            await rep.denied(_name(request), f"access.{error.code}", getattr(request.scope.get("route"), "path", ""))
         return problem_response(error)
 
     @service.exception_handler(RequestValidationError)
@@ -67,6 +70,17 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
         """Whether the service answers, and what it holds."""
         return {"status": "ok", "version": repertory.__version__, **rep.status()}
 
-    for routes in (search, entries, upkeep):
+    for routes in (search, entries, upkeep, keys, audit):
         service.include_router(routes.router)
     return service
+
+
+def _names(rep: Repertory) -> list[str]:
+    """The names by which the service may be called."""
+    return [*LOOPBACK_NAMES, rep.settings.host, *rep.settings.allowed_hosts]
+
+
+def _name(request: Request) -> str:
+    """Whom to name in the audit log: nothing that a stranger made up."""
+    caller: Principal = getattr(request.state, "caller", Principal.anyone())
+    return caller.name

@@ -5,6 +5,17 @@ ranks.
 """
 
 from repertory.store.catalog import Store
-from repertory.store.records import Changes, DocumentRecord, Event, NewDocument, Reference, Snapshot, SourceRecord, SourceState
+from repertory.store.records import Changes, DocumentRecord, Event, KeyRecord, NewDocument, Reference, Snapshot, SourceRecord, SourceState
 
-__all__ = ["Changes", "DocumentRecord", "Event", "NewDocument", "Reference", "Snapshot", "SourceRecord", "SourceState", "Store"]
+__all__ = [
+    "Changes",
+    "DocumentRecord",
+    "Event",
+    "KeyRecord",
+    "NewDocument",
+    "Reference",
+    "Snapshot",
+    "SourceRecord",
+    "SourceState",
+    "Store",
+]

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -18,6 +19,7 @@ from repertory.model import Bucket, Document, Edge, Entity, Field, Filter, Kind
 from repertory.store import graph, write
 from repertory.store.audit import Audit
 from repertory.store.database import WANTED
+from repertory.store.keys import Keys
 from repertory.store.records import Changes, DocumentRecord, Reference, Snapshot, SourceState
 from repertory.store.schema import documents, edges, embeddings, entities, sources
 from repertory.store.sources import Sources
@@ -33,7 +35,7 @@ _BY_ENTITY = select(documents.c.number, documents.c.id, documents.c.entity_id, d
 )
 
 
-class Store(Audit, Sources, Vectors):
+class Store(Audit, Keys, Sources, Vectors):
     """The truth of one catalog."""
 
     def __init__(self, url: str) -> None:
@@ -82,6 +84,13 @@ class Store(Audit, Sources, Vectors):
         with self._engine.connect() as connection:
             keys = connection.execute(select(of.c.bucket).distinct()).scalars().all()
         return [key for key in keys if filter.admits(Bucket.from_key(key))]
+
+    def tags(self, filter: Filter) -> Counter[str]:
+        """How many of the entities that a filter admits have each tag."""
+        wanted = select(documents.c.entity_id, documents.c.tags).where(documents.c.bucket.in_(self._visible(filter, documents)))
+        with self._engine.connect() as connection:
+            tagged = {row.entity_id: row.tags for row in connection.execute(wanted.where(documents.c.tags != "[]").distinct())}
+        return Counter(tag for tags in tagged.values() for tag in set(json.loads(tags)))
 
     def digests(self, source: str) -> dict[str, tuple[str, str]]:
         """What a source brought last time: the digest and the file of each of its entities."""

@@ -136,6 +136,20 @@ audit = Table(  # who did what
     Index("audit_by_time", "at"),
 )
 
+keys = Table(  # API keys; of the secret only its hash
+    "keys",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("name", String, nullable=False),
+    Column("hash", String, nullable=False),
+    Column("groups", Text, nullable=False),  # JSON
+    Column("scopes", Text, nullable=False),
+    Column("created", String, nullable=False),  # ISO 8601
+    Column("expires", String),
+    Column("last_used", String),
+    Column("revoked", String),
+)
+
 revisions = Table(
     "revisions",
     metadata,
