@@ -71,6 +71,7 @@ async def test_keys_of_every_asymmetric_type(oidc: Provider, issuer: Issuer, alg
         ({"nbf": int(time.time()) + SKEW + 60}, "not valid yet"),
         ({"sub": None}, "names nobody"),
         ({"sub": ""}, "names nobody"),
+        ({"sub": "owner"}, "names nobody"),
     ],
 )
 async def test_what_does_not_count(oidc: Provider, issuer: Issuer, claims: dict[str, Any], reason: str) -> None:

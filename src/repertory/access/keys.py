@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from repertory.errors import InvalidRequest
 from repertory.model import Principal
-from repertory.model.filter import PERSON
+from repertory.model.filter import ANYONE, OWNER, PERSON
 from repertory.store import KeyRecord
 
 PREFIX = "rep_"
@@ -88,8 +88,10 @@ def _hash(secret: str) -> str:
 
 def _name(text: str) -> str:
     name = text.strip()
-    if not name or len(name) > MAX_NAME or not name.isprintable():
-        raise InvalidRequest(f"{text!r} is no name for a key: 1 to {MAX_NAME} printable characters say whose it is.")
+    if not name or len(name) > MAX_NAME or not name.isprintable() or name in (OWNER, ANYONE):
+        raise InvalidRequest(
+            f"{text!r} is no name for a key: 1 to {MAX_NAME} printable characters say whose it is, not {OWNER} or {ANYONE}."
+        )
     return name
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from repertory.access.signatures import Signer, signers
 from repertory.errors import IdentityError, Unauthorized
 from repertory.model import ADMIN, Principal
+from repertory.model.filter import ANYONE, OWNER
 from repertory.settings import Settings
 
 if TYPE_CHECKING:
@@ -109,8 +110,8 @@ class Issuer:
 
     def _principal(self, claims: Mapping[str, Any]) -> Principal:
         name = _claim(claims, self._claims.name)
-        if not isinstance(name, str) or not name:
-            raise Unauthorized(f"The token does not count: it has no {self._claims.name!r}, so it names nobody.")
+        if not isinstance(name, str) or not name or name in (OWNER, ANYONE):
+            raise Unauthorized(f"The token does not count: its {self._claims.name!r} names nobody.")
         groups = _words(_claim(claims, self._claims.groups), split=False)
         # What another system calls "admin" must not open everything here: that is said by a group which the settings name.
         scopes = _words(_claim(claims, self._claims.scopes), split=True) - {ADMIN}
