@@ -5,14 +5,18 @@ The composition root: from settings to a working `Repertory`. Surfaces translate
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-from collections import Counter
-from collections.abc import AsyncIterator, Hashable, Iterator
+import logging
+from collections.abc import AsyncIterator, Hashable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from repertory import access
 from repertory import settings as settings_module
+from repertory.access import Callers, Denial, Denials
+from repertory.access.tokens import Issuer
 from repertory.cache import TimedCache
 from repertory.embedders.base import Embedder
 from repertory.embedders.choose import make_embedder
@@ -37,11 +41,14 @@ from repertory.search.judge import Judge
 from repertory.search.plan import Defaults
 from repertory.search.spelling import Vocabulary
 from repertory.settings import Settings
-from repertory.store import Store
+from repertory.store import Event, Store
 from repertory.text.classify import Classification, classify
 from repertory.text.query import understand
 
+_log = logging.getLogger(__name__)
+
 ANSWER_TTL = 300.0  # seconds (E09)
+TIDY = 60.0  # seconds between two times of tidying up
 
 
 @contextlib.asynccontextmanager
@@ -74,6 +81,7 @@ async def open_with(settings: Settings) -> AsyncIterator[Repertory]:
             if remote is not None:
                 stack.push_async_callback(remote.close)
         repertory = Repertory(settings, ownership, store, index, sync, embedder, rewriter, reranker)
+        stack.push_async_callback(repertory.callers.close)
         stack.push_async_callback(repertory.quiet)
         yield repertory
 
@@ -94,6 +102,8 @@ class Repertory(Registry):
     ) -> None:
         super().__init__(settings, store, sync, embedder)
         self.ownership = ownership
+        self.callers = Callers(store, Issuer.of(settings), settings.access)
+        self._denials = Denials(store)
         defaults = Defaults(settings.preset, settings.strategy, settings.fusion, settings.lane_weights, settings.min_confidence)
         expansion = Expansion(store, embedder.model) if settings.expansion and embedder else None
         answers: TimedCache[Hashable, SearchResponse] = TimedCache(size=settings.answer_cache, ttl=ANSWER_TTL)
@@ -148,11 +158,6 @@ class Repertory(Registry):
         scored = await offload(lambda: [(one, listing.score(one, query)) for one in self._every(filter, principal)])
         return sorted((pair for pair in scored if pair[1]), key=lambda pair: -pair[1])
 
-    async def tags(self, filter: Filter = Filter(), principal: Principal = Principal()) -> dict[str, int]:
-        """How many entries have each tag, as this principal sees them, most frequent first."""
-        counts = await offload(lambda: Counter(tag for entity in self._every(filter, principal) for tag in entity.tags))
-        return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
-
     def _every(self, filter: Filter, principal: Principal) -> Iterator[Entity]:
         """What is looked for in an entry is looked for in what this principal sees of it."""
         return (access.reveal(entity, principal) for entity in self._store.every_entity(access.narrow(filter, principal)))
@@ -169,6 +174,38 @@ class Repertory(Registry):
     async def edges(self, entity_id: str, principal: Principal = Principal()) -> list[Edge]:
         """How an entry is related to others, one hop out and in."""
         return await offload(self._store.neighbours, [entity_id], access.everything_for(principal))
+
+    async def tags(self, filter: Filter = Filter(), principal: Principal = Principal()) -> dict[str, int]:
+        """The tags of what this principal sees, each with how many entries have it, the commonest first."""
+        counts = await offload(self._store.tags, access.narrow(filter, principal))
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+    async def audit(self, *, limit: int = 100, before: int | None = None, who: str | None = None, target: str | None = None) -> list[Event]:
+        """Who did what, the newest first."""
+        return await offload(self._store.events, limit=limit, before=before, who=who, target=target)
+
+    async def record(self, by: Principal, action: str, target: str, detail: Mapping[str, Any] | None = None) -> None:
+        """Note what somebody did; where it is a change of entries, `Changes.events` notes it in the same transaction."""
+        await offload(self._store.record, by.name, action, target, detail)
+
+    async def denied(self, who: str, action: str, target: str) -> None:
+        """Note an attempt that was denied."""
+        await offload(self._denials.note, Denial(who, action, target))
+
+    async def tidy(self) -> None:
+        """Write what was only counted so far, and forget what is older than the settings keep."""
+        await self.callers.note_use()
+        await offload(self._denials.flush)
+        await offload(self._store.forget_events, datetime.now(UTC) - timedelta(days=self.settings.audit_days))
+
+    async def keep_tidy(self) -> None:
+        """Tidy up again and again: a serving process runs this behind the requests."""
+        while True:
+            await asyncio.sleep(TIDY)
+            try:
+                await self.tidy()
+            except Exception:
+                _log.exception("Tidying up failed; it is tried again")
 
     async def graph(
         self, reference: str | None = None, format: Format = Format.MERMAID, *, nodes: bool = False, principal: Principal = Principal()

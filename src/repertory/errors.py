@@ -15,6 +15,7 @@
       EmbedderError         the model did not answer
         VectorsUnavailable  the caller insisted on vectors, and there are none
       RemoteModelError      a rewriter or re-ranker did not answer
+      IdentityError         the identity provider did not answer, so nobody can be recognised
       SettingsError         a setting that is unknown or has a bad value
 
 Every class has a stable `code` for machines and says whether trying again can help. Surfaces map codes to HTTP statuses and exit codes,
@@ -89,6 +90,11 @@ class VectorsUnavailable(EmbedderError):
 
 class RemoteModelError(RepertoryError):
     code = "remote_model_error"
+    retryable = True
+
+
+class IdentityError(RepertoryError):
+    code = "identity_unavailable"
     retryable = True
 
 

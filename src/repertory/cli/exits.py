@@ -10,6 +10,7 @@ from repertory.errors import (
     Conflict,
     EmbedderError,
     Forbidden,
+    IdentityError,
     InvalidPattern,
     InvalidRequest,
     NotFound,
@@ -38,6 +39,7 @@ EXITS: dict[type[RepertoryError], int] = {  # 2 is what a wrong option gives, to
     EmbedderError: 7,
     VectorsUnavailable: 7,
     RemoteModelError: 7,
+    IdentityError: 7,
 }
 
 

@@ -18,7 +18,7 @@ import httpx2
 
 from repertory.errors import RepertoryError, every_error
 from repertory.graph.draw import Format
-from repertory.model import Filter, Kind, SearchRequest
+from repertory.model import Filter, Kind, Principal, SearchRequest
 from repertory.owner import owner_of
 from repertory.settings import Settings
 
@@ -43,6 +43,10 @@ class Session(Protocol):
     async def sources(self) -> Answer: ...
     async def status(self) -> Answer: ...
     async def rebuild(self) -> None: ...
+    async def keys(self) -> Answer: ...
+    async def create_key(self, name: str, groups: list[str], scopes: list[str], expires: str | None) -> Answer: ...
+    async def revoke_key(self, key_id: str) -> Answer: ...
+    async def audit(self, limit: int, who: str | None, target: str | None) -> Answer: ...
 
 
 @contextlib.asynccontextmanager
@@ -122,6 +126,20 @@ class Local:
     async def rebuild(self) -> None:
         await self._rep.rebuild()
 
+    async def keys(self) -> Answer:
+        return {"keys": [record.as_json() for record in await self._rep.callers.list_keys()]}
+
+    async def create_key(self, name: str, groups: list[str], scopes: list[str], expires: str | None) -> Answer:
+        new = await self._rep.callers.create_key(name, groups, scopes, expires, Principal())
+        return {**new.record.as_json(), "token": new.token}
+
+    async def revoke_key(self, key_id: str) -> Answer:
+        await self._rep.callers.revoke_key(key_id, Principal())
+        return {}
+
+    async def audit(self, limit: int, who: str | None, target: str | None) -> Answer:
+        return {"events": [event.as_json() for event in await self._rep.audit(limit=limit, who=who, target=target)]}
+
 
 class Remote:
     """The serving owner answers."""
@@ -179,10 +197,23 @@ class Remote:
     async def rebuild(self) -> None:
         await self._ask("POST", "/api/rebuild", timeout=None)
 
+    async def keys(self) -> Answer:
+        return await self._ask("GET", "/api/keys")
+
+    async def create_key(self, name: str, groups: list[str], scopes: list[str], expires: str | None) -> Answer:
+        return await self._ask("POST", "/api/keys", json={"name": name, "groups": groups, "scopes": scopes, "expires": expires})
+
+    async def revoke_key(self, key_id: str) -> Answer:
+        return await self._ask("DELETE", f"/api/keys/{quote(key_id, safe='')}")
+
+    async def audit(self, limit: int, who: str | None, target: str | None) -> Answer:
+        asked = {name: value for name, value in (("who", who), ("target", target)) if value is not None}
+        return await self._ask("GET", "/api/audit", params={"limit": limit, **asked})
+
     async def _ask(self, method: str, path: str, **content: Any) -> Answer:
         response = await self._client.request(method, path, **content)
-        answer: Answer = response.json()
-        if response.status_code != 200:
+        answer: Answer = response.json() if response.content else {}
+        if not response.is_success:
             raise _error(answer)
         return answer
 

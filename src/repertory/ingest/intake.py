@@ -21,7 +21,7 @@ from repertory.ingest.embed import embed_concepts, embed_pending, pending_concep
 from repertory.ingest.live import Round, config_at, due, open_config, take_in, together
 from repertory.ingest.run import IngestReport, Progress, fetch, forget, ingest, ingest_feed, ingest_history, ingest_path
 from repertory.ingest.watch import Watcher
-from repertory.model import Entity
+from repertory.model import Entity, Principal
 from repertory.offload import offload
 from repertory.settings import Settings
 from repertory.sources.mcp import Outcome, contact_all
@@ -51,13 +51,26 @@ class Intake:
         self._watcher: Watcher | None = None  # follows every file source while there is one
 
     async def add(
-        self, where: Path | str, progress: Progress = lambda *_: None, *, commits: int | None = None, dry_run: bool = False
+        self,
+        where: Path | str,
+        progress: Progress = lambda *_: None,
+        *,
+        commits: int | None = None,
+        dry_run: bool = False,
+        by: Principal = Principal(),
     ) -> IngestReport:
         """Read a file, a folder, the servers of a config, or what is at an http(s) address into the catalog, and embed what is new.
 
         With `commits`, read so many of the newest commits of the git repository that is there instead. A dry run of files writes nothing
-        and tells what would happen.
+        and tells what would happen. The audit log says by whom it was done.
         """
+        report = await self._add(where, progress, commits, dry_run)
+        if not dry_run:
+            told = {"added": report.added, "changed": report.changed, "removed": report.removed, "problems": len(report.problems)}
+            await offload(self._store.record, by.name, "source.add", report.source, told)
+        return report
+
+    async def _add(self, where: Path | str, progress: Progress, commits: int | None, dry_run: bool) -> IngestReport:
         config = None if commits is not None or is_address(where) else await offload(config_at, Path(where))
         if dry_run and (commits is not None or is_address(where) or config is not None):
             raise InvalidRequest("Only files and folders can be tried with a dry run.")
@@ -123,7 +136,7 @@ class Intake:
         """Keep the catalog as its files are (B11): these paths, or all file sources and those added meanwhile. Ends when cancelled."""
 
         async def read(location: Path) -> None:
-            tell(await self.add(location))
+            tell(await self._add(location, lambda *_: None, None, False))
 
         watcher = Watcher(read, self.settings.catalog)
         chosen = await offload(lambda: [_located(path) for path in paths])

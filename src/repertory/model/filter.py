@@ -14,6 +14,7 @@ from typing import NamedTuple
 from repertory.model.entity import PUBLIC, Entity, Kind, Status
 
 ADMIN = "admin"  # the scope that opens everything
+OWNER, ANYONE = "owner", "anyone"  # names that nobody else can have: the audit log says them
 PERSON = "user:"  # opens the group of one person: an entry is private with the audience ["user:alice"]
 
 
@@ -61,7 +62,7 @@ def _names(listed: str) -> frozenset[str]:
 class Principal:
     """Who asks. `groups=None` is the owner of the catalog, who sees everything and may do everything."""
 
-    name: str = "owner"
+    name: str = OWNER
     groups: frozenset[str] | None = None
     scopes: frozenset[str] = frozenset()
 
@@ -78,7 +79,7 @@ class Principal:
     @classmethod
     def anyone(cls) -> Principal:
         """A caller that nobody vouches for."""
-        return cls("anyone", frozenset({PUBLIC}))
+        return cls(ANYONE, frozenset({PUBLIC}))
 
     @classmethod
     def known(cls, name: str, groups: Iterable[str] = (), scopes: Iterable[str] = ()) -> Principal:

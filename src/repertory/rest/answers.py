@@ -39,7 +39,7 @@ REASONS = {
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The error answers of a route, for its documentation."""
     described = {"schema": {"$ref": "#/components/schemas/Problem"}}
-    return {status: {"description": REASONS[status], "content": {PROBLEM_JSON: described}} for status in sorted({*statuses, 422})}
+    return {status: {"description": REASONS[status], "content": {PROBLEM_JSON: described}} for status in sorted({*statuses, 400, 422})}
 
 
 class Open(BaseModel):
@@ -422,3 +422,35 @@ class AgentCard(Open):
     version: str
     skills: list[dict[str, Any]]
     capabilities: Any
+
+
+class Key(BaseModel):
+    id: str
+    name: str
+    groups: list[str]
+    scopes: list[str]
+    created: str
+    expires: str | None
+    last_used: str | None
+    revoked: str | None
+
+
+class Keys(BaseModel):
+    keys: list[Key]
+
+
+class NewKey(Key):
+    token: str = Field(description="Shown this once.")
+
+
+class Event(BaseModel):
+    id: int
+    at: str
+    who: str
+    action: str
+    target: str
+    detail: dict[str, Any]
+
+
+class Events(BaseModel):
+    events: list[Event]

@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 
 import repertory
 from repertory.rest import answers
-from repertory.rest.callers import Caller, Rep
+from repertory.rest.callers import Rep, Visitor
 
 router = APIRouter(tags=["service"])
 
@@ -43,7 +43,8 @@ async def status(rep: Rep) -> dict[str, Any]:
 
 
 @router.get("/api/whoami", response_model=answers.Whoami)
-async def whoami(caller: Caller) -> dict[str, Any]:
+async def whoami(rep: Rep, caller: Visitor) -> dict[str, Any]:
     """As whom the service knows the caller."""
     groups = None if caller.groups is None else sorted(caller.groups)
-    return {"name": caller.name, "groups": groups, "scopes": sorted(caller.scopes), "admin": caller.is_admin, "auth": "open"}
+    seen = {"name": caller.name, "groups": groups, "scopes": sorted(caller.scopes), "admin": caller.is_admin}
+    return {**seen, "auth": rep.callers.policy}

@@ -19,6 +19,7 @@ from repertory.errors import (
     Conflict,
     EmbedderError,
     Forbidden,
+    IdentityError,
     InvalidPattern,
     InvalidRequest,
     NotFound,
@@ -49,6 +50,7 @@ STATUSES: dict[type[RepertoryError], int] = {
     EmbedderError: 503,
     VectorsUnavailable: 503,
     RemoteModelError: 503,
+    IdentityError: 503,
     SettingsError: 500,
 }
 

@@ -36,7 +36,7 @@ async def search(body: SearchBody, rep: Rep, caller: Caller) -> JSONResponse:
 
 
 @router.get("/api/classify", response_model=answers.Classification)
-async def classify(query: Annotated[str, Query(max_length=MAX_QUERY_LENGTH)], rep: Rep) -> dict[str, Any]:
+async def classify(query: Annotated[str, Query(max_length=MAX_QUERY_LENGTH)], rep: Rep, _: Caller) -> dict[str, Any]:
     """What kind of query this is, how one would search for it, and why."""
     return asdict(rep.classify(query))
 

@@ -16,6 +16,7 @@ from fastapi.responses import JSONResponse, StreamingResponse
 
 from repertory.app import Repertory
 from repertory.errors import RepertoryError
+from repertory.model import Principal
 from repertory.rest.callers import Owner, Rep
 from repertory.rest.wire import AddBody
 
@@ -42,12 +43,12 @@ async def export(rep: Rep, _: Owner) -> JSONResponse:
 
 
 @router.post("/api/add")
-async def add(body: AddBody, request: Request, rep: Rep, _: Owner) -> StreamingResponse:
+async def add(body: AddBody, request: Request, rep: Rep, owner: Owner) -> StreamingResponse:
     """Progress as JSON lines, the report or the problem last."""
-    return StreamingResponse(_adding(rep, body, request.app.state.behind), media_type="application/x-ndjson")
+    return StreamingResponse(_adding(rep, body, request.app.state.behind, owner), media_type="application/x-ndjson")
 
 
-async def _adding(rep: Repertory, body: AddBody, behind: set[asyncio.Task[None]]) -> AsyncIterator[str]:
+async def _adding(rep: Repertory, body: AddBody, behind: set[asyncio.Task[None]], by: Principal) -> AsyncIterator[str]:
     lines: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
     loop = asyncio.get_running_loop()
 
@@ -56,7 +57,7 @@ async def _adding(rep: Repertory, body: AddBody, behind: set[asyncio.Task[None]]
 
     async def work() -> None:
         try:
-            lines.put_nowait({"report": asdict(await rep.add(body.path, progress, commits=body.commits, dry_run=body.dry_run))})
+            lines.put_nowait({"report": asdict(await rep.add(body.path, progress, commits=body.commits, dry_run=body.dry_run, by=by))})
         except RepertoryError as error:
             lines.put_nowait({"problem": {"code": error.code, "message": str(error)}})
         finally:

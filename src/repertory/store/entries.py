@@ -10,7 +10,7 @@ from sqlalchemy import Table, func, select
 
 from repertory.model import Bucket, Entity, Filter
 from repertory.store.database import Database
-from repertory.store.schema import entities
+from repertory.store.schema import documents, entities
 
 
 class Entries(Database):
@@ -40,6 +40,13 @@ class Entries(Database):
         visible = self._visible(filter)
         with self._engine.connect() as connection:
             return connection.execute(select(func.count()).select_from(entities).where(entities.c.bucket.in_(visible))).scalar_one()
+
+    def tags(self, filter: Filter) -> Counter[str]:
+        """How many of the entities that a filter admits have each tag."""
+        wanted = select(documents.c.entity_id, documents.c.tags).where(documents.c.bucket.in_(self._visible(filter, documents)))
+        with self._engine.connect() as connection:
+            tagged = {row.entity_id: row.tags for row in connection.execute(wanted.where(documents.c.tags != "[]").distinct())}
+        return Counter(tag for tags in tagged.values() for tag in set(json.loads(tags)))
 
     def statuses(self) -> dict[str, int]:
         """How many entities have each status."""

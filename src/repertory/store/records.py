@@ -54,6 +54,34 @@ class Override(NamedTuple):
     original: Entity | None
 
 
+@dataclass(frozen=True, slots=True)
+class KeyRecord:
+    """An API key as it is kept: the hash of its secret, and what it opens."""
+
+    id: str
+    name: str  # whoever uses it
+    hash: str = field(repr=False)
+    groups: frozenset[str]
+    scopes: frozenset[str]
+    created: str  # ISO 8601, like the others
+    expires: str | None = None
+    last_used: str | None = None  # to the hour
+    revoked: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain JSON, the same on every surface; the hash is nobody's business."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "groups": sorted(self.groups),
+            "scopes": sorted(self.scopes),
+            "created": self.created,
+            "expires": self.expires,
+            "last_used": self.last_used,
+            "revoked": self.revoked,
+        }
+
+
 @dataclass(slots=True)
 class Changes:
     """One atomic write. Entities that are put replace the ones with their id, edges included; documents likewise."""

@@ -144,6 +144,20 @@ overrides = Table(  # what an administrator decided about an entry, whatever its
     Column("original", Text, nullable=False),  # the entity as its source brought it, as JSON; empty where it is the same
 )
 
+keys = Table(  # API keys; of the secret only its hash
+    "keys",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("name", String, nullable=False),
+    Column("hash", String, nullable=False),
+    Column("groups", Text, nullable=False),  # JSON
+    Column("scopes", Text, nullable=False),
+    Column("created", String, nullable=False),  # ISO 8601
+    Column("expires", String),
+    Column("last_used", String),
+    Column("revoked", String),
+)
+
 revisions = Table(
     "revisions",
     metadata,
