@@ -11,7 +11,9 @@ export class Problem extends Error {
     this.code = code;
   }
 
-  get unauthorised() { return this.status === 401 || this.status === 403; }
+  get unauthorised() {
+    return this.status === 401 || this.status === 403;
+  }
 }
 
 export const key = {
@@ -41,7 +43,11 @@ export async function* events(path, {signal} = {}) {
     held = blocks.pop();
     for (const block of blocks) {
       const lines = block.split("\n");
-      const field = name => lines.filter(line => line.startsWith(`${name}:`)).map(line => line.slice(name.length + 1).trim()).join("\n");
+      const field = name =>
+        lines
+          .filter(line => line.startsWith(`${name}:`))
+          .map(line => line.slice(name.length + 1).trim())
+          .join("\n");
       if (field("data")) yield {event: field("event") || "message", data: JSON.parse(field("data"))};
     }
   }
@@ -82,7 +88,8 @@ export const api = {
   connect: (id, signal) => ask(`/api/entries/${inPath(id)}/connect`, {signal}),
   graph: (values, signal) => ask(`/api/graph${query({format: "json", ...values})}`, {signal}),
   register: entry => ask("/api/entries", {method: "POST", body: entry}),
-  change: (id, changes, etag) => ask(`/api/entries/${inPath(id)}`, {method: "PATCH", body: changes, headers: etag ? {"If-Match": `"${etag}"`} : {}}),
+  change: (id, changes, etag) =>
+    ask(`/api/entries/${inPath(id)}`, {method: "PATCH", body: changes, headers: etag ? {"If-Match": `"${etag}"`} : {}}),
   remove: id => ask(`/api/entries/${inPath(id)}`, {method: "DELETE"}),
   sources: signal => ask("/api/sources", {signal}),
   addSource: source => ask("/api/sources", {method: "POST", body: source}),

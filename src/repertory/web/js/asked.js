@@ -14,7 +14,14 @@ export function fromAddress(values) {
   return Object.freeze({
     q: values.get("q") ?? "",
     kind: values.getAll("kind").filter(one => one in KINDS),
-    tag: [...new Set(values.getAll("tag").map(one => one.trim()).filter(Boolean))],
+    tag: [
+      ...new Set(
+        values
+          .getAll("tag")
+          .map(one => one.trim())
+          .filter(Boolean),
+      ),
+    ],
     preset: values.get("preset") in PRESETS ? values.get("preset") : "",
     strategy: values.get("strategy") in STRATEGIES ? values.get("strategy") : "",
     deprecated: values.has("deprecated"),

@@ -5,7 +5,9 @@ import {h, icon, show} from "./dom.js";
 /** Snippets, one shown at a time, each with a button that copies it. */
 export function connect(snippets) {
   const body = h("div", {class: "snippet"});
-  const buttons = snippets.map((one, at) => h("button", {type: "button", class: "facet", "aria-pressed": String(at === 0), onclick: () => pick(at)}, one.title || one.client));
+  const buttons = snippets.map((one, at) =>
+    h("button", {type: "button", class: "facet", "aria-pressed": String(at === 0), onclick: () => pick(at)}, one.title || one.client),
+  );
   function pick(at) {
     buttons.forEach((button, other) => button.setAttribute("aria-pressed", String(other === at)));
     show(body, copyable(snippets[at].text));
@@ -22,9 +24,17 @@ export function copyable(text) {
     const done = await toClipboard(text);
     button.lastChild.textContent = done ? "Copied" : "Select and copy by hand";
     said.textContent = done ? "Copied" : "";
-    setTimeout(() => { button.lastChild.textContent = "Copy"; }, 2000);
+    setTimeout(() => {
+      button.lastChild.textContent = "Copy";
+    }, 2000);
   }
-  return h("div", {class: text.includes("\n") ? "copyable" : "copyable short"}, h("pre", {tabindex: "0"}, h("code", {}, text)), button, said);
+  return h(
+    "div",
+    {class: text.includes("\n") ? "copyable" : "copyable short"},
+    h("pre", {tabindex: "0"}, h("code", {}, text)),
+    button,
+    said,
+  );
 }
 
 async function toClipboard(text) {

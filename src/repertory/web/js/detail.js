@@ -32,29 +32,47 @@ export async function detail(container, route, signal) {
 function head(entry) {
   const words = kind(entry.kind);
   const title = entry.details?.title;
-  return h("header", {class: "entry-head"},
-    h("p", {class: "entry-kind"}, icon(words.icon), words.one,
-      entry.details?.server ? [" of ", h("a", {href: entryLink(`server:${entry.details.server}`)}, entry.details.server)] : null, badges(entry)),
+  return h(
+    "header",
+    {class: "entry-head"},
+    h(
+      "p",
+      {class: "entry-kind"},
+      icon(words.icon),
+      words.one,
+      entry.details?.server ? [" of ", h("a", {href: entryLink(`server:${entry.details.server}`)}, entry.details.server)] : null,
+      badges(entry),
+    ),
     h("h1", {tabindex: "-1"}, entry.name),
     title && title !== entry.name ? h("p", {class: "entry-title"}, title) : null,
-    entry.details?.sections?.length ? null : h("p", {class: "entry-text"}, entry.description)); // a file opens with what would stand here
+    entry.details?.sections?.length ? null : h("p", {class: "entry-text"}, entry.description),
+  ); // a file opens with what would stand here
 }
 
 function overview(entry) {
   const {details = {}, metadata = {}} = entry;
   return [
     entry.tags.length ? h("section", {}, h("h2", {}, "Tags"), h("div", {class: "tags"}, entry.tags.map(tag))) : null,
-    h("section", {}, h("h2", {}, "Facts"), facts(
-      ["Id", h("code", {}, entry.id)],
-      ["Status", entry.enabled ? entry.status : `${entry.status}, disabled`],
-      ["Version", details.version],
-      ["Address", details.url ? outward(details.url) : null],
-      ["Provider", details.provider?.organization ?? details.author],
-      ["Licence", details.license],
-      ["Changed", entry.modified ? when(entry.modified) : null],
-      ["Seen by", entry.audience?.join(", ")],
-      ["Read from", entry.provenance],
-      ...Object.entries(metadata).map(([name, value]) => [capital(spaced(name)), typeof value === "object" ? JSON.stringify(value) : String(value)]))),
+    h(
+      "section",
+      {},
+      h("h2", {}, "Facts"),
+      facts(
+        ["Id", h("code", {}, entry.id)],
+        ["Status", entry.enabled ? entry.status : `${entry.status}, disabled`],
+        ["Version", details.version],
+        ["Address", details.url ? outward(details.url) : null],
+        ["Provider", details.provider?.organization ?? details.author],
+        ["Licence", details.license],
+        ["Changed", entry.modified ? when(entry.modified) : null],
+        ["Seen by", entry.audience?.join(", ")],
+        ["Read from", entry.provenance],
+        ...Object.entries(metadata).map(([name, value]) => [
+          capital(spaced(name)),
+          typeof value === "object" ? JSON.stringify(value) : String(value),
+        ]),
+      ),
+    ),
     h("section", {class: "links"}, h("a", {href: link("graph", entry.id)}, icon("graph"), "Show as a graph")),
   ];
 }
@@ -71,46 +89,105 @@ const SECTIONS = {
   virtual_server: entry => [section("Tools", tools(entry))],
   a2a_agent: entry => [section("Skills", abilities(entry.details.skills)), section("Capabilities", capabilities(entry.details))],
   skill: entry => [prose(entry.details.body, 2)],
-  document: entry => [h("section", {class: "prose"}, (entry.details.sections ?? []).map(one => passage(one, entry)))],
+  document: entry => [
+    h(
+      "section",
+      {class: "prose"},
+      (entry.details.sections ?? []).map(one => passage(one, entry)),
+    ),
+  ],
 };
 
-const HINTS = { // what yes and what no means, each with how it is coloured
-  readOnlyHint: [["reads only", "ok"], ["may write", ""]],
-  destructiveHint: [["may destroy", "broken"], ["destroys nothing", ""]],
+const HINTS = {
+  // what yes and what no means, each with how it is coloured
+  readOnlyHint: [
+    ["reads only", "ok"],
+    ["may write", ""],
+  ],
+  destructiveHint: [
+    ["may destroy", "broken"],
+    ["destroys nothing", ""],
+  ],
   idempotentHint: [["safe to repeat", "ok"], null],
   openWorldHint: [["reaches the outside world", ""], null],
 };
 
 function hints(annotations) {
-  const told = Object.entries(HINTS).filter(([name]) => typeof annotations?.[name] === "boolean").map(([name, [yes, no]]) => [name, annotations[name] ? yes : no]);
+  const told = Object.entries(HINTS)
+    .filter(([name]) => typeof annotations?.[name] === "boolean")
+    .map(([name, [yes, no]]) => [name, annotations[name] ? yes : no]);
   const shown = told.filter(([, words]) => words);
-  return shown.length ? h("p", {class: "hints"}, shown.map(([name, [words, tone]]) => h("span", {class: `badge badge-${tone}`, title: `${name}, as the server says`}, words))) : null;
+  return shown.length
+    ? h(
+        "p",
+        {class: "hints"},
+        shown.map(([name, [words, tone]]) => h("span", {class: `badge badge-${tone}`, title: `${name}, as the server says`}, words)),
+      )
+    : null;
 }
 
 function tools(entry) {
   const list = entry.details.tools ?? [];
   if (!list.length) return null;
-  return h("ul", {class: "rows"}, list.map(one => {
-    const id = `tool:${one.from ?? `${entry.path}/${one.name}`}`; // a virtual server's tool says whose it is
-    return h("li", {}, h("a", {href: entryLink(id)}, one.name), one.from ? h("span", {class: "quiet"}, ` from ${one.from}`) : null, h("p", {}, one.description ?? ""));
-  }));
+  return h(
+    "ul",
+    {class: "rows"},
+    list.map(one => {
+      const id = `tool:${one.from ?? `${entry.path}/${one.name}`}`; // a virtual server's tool says whose it is
+      return h(
+        "li",
+        {},
+        h("a", {href: entryLink(id)}, one.name),
+        one.from ? h("span", {class: "quiet"}, ` from ${one.from}`) : null,
+        h("p", {}, one.description ?? ""),
+      );
+    }),
+  );
 }
 
 function abilities(list = []) {
-  return list.length ? h("ul", {class: "rows"}, list.map(one => h("li", {}, h("b", {}, one.name ?? ""), h("p", {}, one.description ?? ""),
-    one.examples?.length ? h("ul", {class: "examples"}, one.examples.map(text => h("li", {}, `“${text}”`))) : null,
-    one.tags?.length ? h("div", {class: "tags"}, one.tags.map(tag)) : null))) : null;
+  return list.length
+    ? h(
+        "ul",
+        {class: "rows"},
+        list.map(one =>
+          h(
+            "li",
+            {},
+            h("b", {}, one.name ?? ""),
+            h("p", {}, one.description ?? ""),
+            one.examples?.length
+              ? h(
+                  "ul",
+                  {class: "examples"},
+                  one.examples.map(text => h("li", {}, `“${text}”`)),
+                )
+              : null,
+            one.tags?.length ? h("div", {class: "tags"}, one.tags.map(tag)) : null,
+          ),
+        ),
+      )
+    : null;
 }
 
 function capabilities(details) {
-  const on = Object.entries(details.capabilities ?? {}).filter(([, value]) => value === true).map(([name]) => name);
+  const on = Object.entries(details.capabilities ?? {})
+    .filter(([, value]) => value === true)
+    .map(([name]) => name);
   return [
-    on.length ? h("p", {class: "hints"}, on.map(name => h("span", {class: "badge"}, name))) : null,
+    on.length
+      ? h(
+          "p",
+          {class: "hints"},
+          on.map(name => h("span", {class: "badge"}, name)),
+        )
+      : null,
     facts(
       ["Reads", details.input_modes?.join(", ")],
       ["Writes", details.output_modes?.join(", ")],
       ["Protocol", details.protocol_version],
-      ...(details.interfaces ?? []).map(one => [one.protocolBinding ?? one.transport ?? "Interface", outward(one.url ?? "")])),
+      ...(details.interfaces ?? []).map(one => [one.protocolBinding ?? one.transport ?? "Interface", outward(one.url ?? "")]),
+    ),
   ];
 }
 
@@ -133,7 +210,17 @@ function linked(entry) {
     const words = outgoing ? spaced(relation) : `${spaced(relation)} this`;
     groups.set(words, [...(groups.get(words) ?? []), other]);
   }
-  return groups.size ? section("Linked", facts(...[...groups].map(([words, ids]) => [words, ids.map((id, at) => [at ? ", " : "", h("a", {href: entryLink(id)}, named(id).name)])]))) : null;
+  return groups.size
+    ? section(
+        "Linked",
+        facts(
+          ...[...groups].map(([words, ids]) => [
+            words,
+            ids.map((id, at) => [at ? ", " : "", h("a", {href: entryLink(id)}, named(id).name)]),
+          ]),
+        ),
+      )
+    : null;
 }
 
 async function takeAlong(main, entry, signal) {
@@ -146,8 +233,30 @@ async function takeAlong(main, entry, signal) {
 async function goesWith(side, entry, signal) {
   const found = await api.search({query: entry.name, preset: "auto", kinds: [entry.kind], limit: 1}, signal).catch(quietly);
   if (found?.results[0]?.id !== entry.id) return;
-  for (const [title, list] of [["Goes with it", found.related], ["Next steps", found.next_steps]]) {
-    if (list?.length) side.append(h("section", {}, h("h2", {}, title), h("ul", {class: "plain"}, list.map(one => h("li", {}, h("a", {href: entryLink(one.id), title: one.description}, icon(kind(one.kind).icon), one.name), h("span", {class: "quiet"}, ` ${one.reason}`))))));
+  for (const [title, list] of [
+    ["Goes with it", found.related],
+    ["Next steps", found.next_steps],
+  ]) {
+    if (list?.length)
+      side.append(
+        h(
+          "section",
+          {},
+          h("h2", {}, title),
+          h(
+            "ul",
+            {class: "plain"},
+            list.map(one =>
+              h(
+                "li",
+                {},
+                h("a", {href: entryLink(one.id), title: one.description}, icon(kind(one.kind).icon), one.name),
+                h("span", {class: "quiet"}, ` ${one.reason}`),
+              ),
+            ),
+          ),
+        ),
+      );
   }
 }
 

@@ -43,13 +43,21 @@ export function address(text) {
 export function outward(text, ...label) {
   const href = address(text);
   const words = label.length ? label : [text];
-  return href ? h("a", {href, rel: "noopener noreferrer", target: href.startsWith("#") ? null : "_blank"}, ...words) : h("span", {}, ...words);
+  return href
+    ? h("a", {href, rel: "noopener noreferrer", target: href.startsWith("#") ? null : "_blank"}, ...words)
+    : h("span", {}, ...words);
 }
 
 /** Names with what they are: rows of [name, value]; rows without a value are left out. */
 export function facts(...rows) {
   const given = rows.filter(row => row && row[1] !== null && row[1] !== undefined && row[1] !== "" && row[1]?.length !== 0);
-  return given.length ? h("dl", {class: "facts"}, given.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))) : null;
+  return given.length
+    ? h(
+        "dl",
+        {class: "facts"},
+        given.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
+      )
+    : null;
 }
 
 /** An input under its label. A note is read out after the name, not as part of it. */
@@ -59,7 +67,11 @@ export function field(label, input, note) {
 }
 
 /** What was typed between commas. */
-export const listed = input => input.value.split(",").map(one => one.trim()).filter(Boolean);
+export const listed = input =>
+  input.value
+    .split(",")
+    .map(one => one.trim())
+    .filter(Boolean);
 
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes ?? {})) {

@@ -13,21 +13,41 @@ export function filters(change) {
   const chips = h("div", {class: "chips"});
   const known = h("datalist", {id: "known-tags"});
   const box = h("input", {
-    id: "tag", type: "text", list: "known-tags", placeholder: "Add a tag", "aria-label": "Add a tag", autocomplete: "off", maxlength: "100",
+    id: "tag",
+    type: "text",
+    list: "known-tags",
+    placeholder: "Add a tag",
+    "aria-label": "Add a tag",
+    autocomplete: "off",
+    maxlength: "100",
     onfocus: () => suggest(""),
     oninput: event => (event.inputType ? suggest(box.value) : add()), // no inputType: chosen from the list
-    onkeydown: event => { if (event.key === "Enter") { event.preventDefault(); add(); } },
+    onkeydown: event => {
+      if (event.key === "Enter") {
+        event.preventDefault();
+        add();
+      }
+    },
   });
   const preset = choice("preset", "Preset", "as the service is set", PRESETS, value => change({preset: value}));
   const strategy = choice("strategy", "Strategy", "as the preset says", STRATEGIES, value => change({strategy: value}));
   const toggles = Object.keys(TOGGLES).map(name =>
-    h("label", {class: "toggle"}, h("input", {type: "checkbox", name, onchange: event => change({[name]: event.target.checked})}), name));
-  const more = h("details", {class: "more"},
+    h("label", {class: "toggle"}, h("input", {type: "checkbox", name, onchange: event => change({[name]: event.target.checked})}), name),
+  );
+  const more = h(
+    "details",
+    {class: "more"},
     h("summary", {}, icon("sliders"), h("span", {}, "Options"), h("span", {class: "more-set"})),
-    h("div", {class: "more-body"},
+    h(
+      "div",
+      {class: "more-body"},
       h("fieldset", {}, h("legend", {}, "Also find"), h("div", {class: "toggles"}, toggles)),
-      preset.field, strategy.field));
-  let current = null, asked = 0;
+      preset.field,
+      strategy.field,
+    ),
+  );
+  let current = null,
+    asked = 0;
 
   function add() {
     const name = box.value.trim();
@@ -38,14 +58,23 @@ export function filters(change) {
   async function suggest(prefix) {
     const mine = ++asked;
     const answer = await api.tags({prefix: prefix.trim(), limit: SUGGESTIONS}).catch(() => ({tags: []})); // suggestions are a courtesy
-    if (mine === asked) show(known, answer.tags.map(one => h("option", {value: one.tag, label: `${one.tag} (${one.count})`})));
+    if (mine === asked)
+      show(
+        known,
+        answer.tags.map(one => h("option", {value: one.tag, label: `${one.tag} (${one.count})`})),
+      );
   }
 
   function facet(name, label, number) {
     const on = name ? current.kind.includes(name) : !current.kind.length;
     const kinds = name ? (on ? current.kind.filter(one => one !== name) : [...current.kind, name]) : [];
-    return h("button", {type: "button", class: "facet", "aria-pressed": String(on), data: {kind: name}, onclick: () => change({kind: kinds})},
-      name ? icon(KINDS[name].icon) : null, label, number === undefined ? null : h("span", {class: "number"}, figure(number)));
+    return h(
+      "button",
+      {type: "button", class: "facet", "aria-pressed": String(on), data: {kind: name}, onclick: () => change({kind: kinds})},
+      name ? icon(KINDS[name].icon) : null,
+      label,
+      number === undefined ? null : h("span", {class: "number"}, figure(number)),
+    );
   }
 
   return {
@@ -57,12 +86,30 @@ export function filters(change) {
       const focused = facets.contains(document.activeElement) ? document.activeElement.dataset.kind : undefined;
       const all = totals ? Object.values(totals).reduce((sum, one) => sum + one, 0) : undefined;
       facets.hidden = all === 0 && !state.kind.length;
-      show(facets, facet("", "All", all), Object.entries(KINDS)
-        .filter(([name]) => !totals || totals[name] || state.kind.includes(name))
-        .map(([name, words]) => facet(name, capital(words.many), totals ? totals[name] ?? 0 : undefined)));
+      show(
+        facets,
+        facet("", "All", all),
+        Object.entries(KINDS)
+          .filter(([name]) => !totals || totals[name] || state.kind.includes(name))
+          .map(([name, words]) => facet(name, capital(words.many), totals ? (totals[name] ?? 0) : undefined)),
+      );
       if (focused !== undefined) facets.querySelector(`[data-kind="${focused}"]`)?.focus();
-      show(chips, state.tag.map(name => h("button", {type: "button", class: "chip", "aria-label": `Remove the tag ${name}`, onclick: () => change({tag: state.tag.filter(one => one !== name)})},
-        name, icon("close"))));
+      show(
+        chips,
+        state.tag.map(name =>
+          h(
+            "button",
+            {
+              type: "button",
+              class: "chip",
+              "aria-label": `Remove the tag ${name}`,
+              onclick: () => change({tag: state.tag.filter(one => one !== name)}),
+            },
+            name,
+            icon("close"),
+          ),
+        ),
+      );
       for (const toggle of toggles) toggle.firstChild.checked = state[toggle.firstChild.name];
       preset.select.value = state.preset;
       strategy.select.value = state.strategy;
@@ -73,7 +120,11 @@ export function filters(change) {
 }
 
 function choice(id, label, none, options, onchange) {
-  const select = h("select", {id, onchange: event => onchange(event.target.value)},
-    h("option", {value: ""}, none), Object.entries(options).map(([value, meaning]) => h("option", {value}, `${value} – ${meaning}`)));
+  const select = h(
+    "select",
+    {id, onchange: event => onchange(event.target.value)},
+    h("option", {value: ""}, none),
+    Object.entries(options).map(([value, meaning]) => h("option", {value}, `${value} – ${meaning}`)),
+  );
   return {select, field: field(label, select)};
 }

@@ -23,6 +23,10 @@ export function highlight(text, matched) {
 }
 
 // The service matches stems; which ones, it does not say. Cutting the usual endings finds the same words in nearly every sentence.
-const root = word => { const folded = fold(word); const cut = folded.replace(ENDING, ""); return cut.length >= 3 ? cut : folded; };
+const root = word => {
+  const folded = fold(word);
+  const cut = folded.replace(ENDING, "");
+  return cut.length >= 3 ? cut : folded;
+};
 const alike = (word, one) => word === one || (one.length >= 3 && word.startsWith(one) && word.length <= one.length + 5);
 const fold = word => word.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();

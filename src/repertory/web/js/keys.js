@@ -4,7 +4,11 @@ import {h} from "./dom.js";
 import {focusBox} from "./search.js";
 
 const KEYS = [
-  ["/", "Search"], ["↓ ↑", "Next and previous result"], ["Enter", "Open"], ["Esc", "Back; in the search box: clear it"], ["?", "This help"],
+  ["/", "Search"],
+  ["↓ ↑", "Next and previous result"],
+  ["Enter", "Open"],
+  ["Esc", "Back; in the search box: clear it"],
+  ["?", "This help"],
 ];
 
 /** Listen for the keys, everywhere on the page. */
@@ -26,8 +30,14 @@ const TYPING = {
 };
 
 const READING = {
-  "/": () => { focusBox(); return true; },
-  "?": (event, help) => { help.showModal(); return true; },
+  "/": () => {
+    focusBox();
+    return true;
+  },
+  "?": (event, help) => {
+    help.showModal();
+    return true;
+  },
   ArrowDown: () => step(1),
   ArrowUp: () => step(-1),
   Escape: back,
@@ -53,15 +63,37 @@ function leave(input) {
 }
 
 function back() {
-  if (!document.querySelector(".search")) { if (history.length > 1) history.back(); else location.hash = "#/"; return true; }
+  if (!document.querySelector(".search")) {
+    if (history.length > 1) history.back();
+    else location.hash = "#/";
+    return true;
+  }
   focusBox();
   return true;
 }
 
 function dialog() {
-  const box = h("dialog", {class: "help", "aria-label": "Keys"},
+  const box = h(
+    "dialog",
+    {class: "help", "aria-label": "Keys"},
     h("h2", {}, "Keys"),
-    h("dl", {class: "keys"}, KEYS.map(([name, meaning]) => h("div", {}, h("dt", {}, name.split(" ").map(one => h("kbd", {}, one))), h("dd", {}, meaning)))),
-    h("form", {method: "dialog"}, h("button", {}, "Close")));
+    h(
+      "dl",
+      {class: "keys"},
+      KEYS.map(([name, meaning]) =>
+        h(
+          "div",
+          {},
+          h(
+            "dt",
+            {},
+            name.split(" ").map(one => h("kbd", {}, one)),
+          ),
+          h("dd", {}, meaning),
+        ),
+      ),
+    ),
+    h("form", {method: "dialog"}, h("button", {}, "Close")),
+  );
   return box;
 }

@@ -28,8 +28,14 @@ async function showPerson() {
 
 at("theme").addEventListener("click", () => showTheme(next()));
 at("help").addEventListener("click", listen());
-document.querySelector(".skip").addEventListener("click", event => { event.preventDefault(); at("view").focus(); }); // the fragment is the router's
-addEventListener("session", () => { forgetAnswers(); showPerson(); });
+document.querySelector(".skip").addEventListener("click", event => {
+  event.preventDefault();
+  at("view").focus();
+}); // the fragment is the router's
+addEventListener("session", () => {
+  forgetAnswers();
+  showPerson();
+});
 showTheme(chosen());
 showPerson();
 follow(at("view"), {"": search, entry: detail, graph, compare, sources, admin, "sign-in": signInView});

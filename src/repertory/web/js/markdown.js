@@ -24,7 +24,9 @@ function blocks(lines, top, depth) {
   const made = [];
   for (let at = 0; at < lines.length;) {
     const line = lines[at];
-    const [found, take] = SHAPES.map(([shape, read]) => [shape.exec(line), read]).find(([match, read]) => match && (read !== table || isTable(lines, at))) ?? [];
+    const [found, take] =
+      SHAPES.map(([shape, read]) => [shape.exec(line), read]).find(([match, read]) => match && (read !== table || isTable(lines, at))) ??
+      [];
     if (!line.trim()) at += 1;
     else if (found && (depth < DEEP || (take !== list && take !== quote))) at = take(found, lines, at, made, top, depth);
     else at = paragraph(lines, at, made);
@@ -32,9 +34,20 @@ function blocks(lines, top, depth) {
   return made;
 }
 
-const SHAPES = [[FENCE, fence], [HEADING, heading], [RULE, rule], [QUOTE, quote], [ITEM, list], [/\|/, table]];
-const opens = (lines, at) => [FENCE, HEADING, RULE, QUOTE].some(shape => shape.test(lines[at])) || (ITEM.test(lines[at]) && /^ {0,3}\S/.test(lines[at])) || isTable(lines, at);
-const isTable = (lines, at) => lines[at].includes("|") && at + 1 < lines.length && lines[at + 1].includes("-") && DIVIDER.test(lines[at + 1]);
+const SHAPES = [
+  [FENCE, fence],
+  [HEADING, heading],
+  [RULE, rule],
+  [QUOTE, quote],
+  [ITEM, list],
+  [/\|/, table],
+];
+const opens = (lines, at) =>
+  [FENCE, HEADING, RULE, QUOTE].some(shape => shape.test(lines[at])) ||
+  (ITEM.test(lines[at]) && /^ {0,3}\S/.test(lines[at])) ||
+  isTable(lines, at);
+const isTable = (lines, at) =>
+  lines[at].includes("|") && at + 1 < lines.length && lines[at + 1].includes("-") && DIVIDER.test(lines[at + 1]);
 
 function heading(found, lines, at, made, top) {
   made.push(h(`h${Math.min(6, Math.max(2, top + found[1].length - 1))}`, {}, inline(found[2])));
@@ -61,7 +74,8 @@ function quote(found, lines, at, made, top, depth) {
 }
 
 function list(found, lines, at, made, top, depth) {
-  const indent = found[1].length, ordered = /\d/.test(found[2]);
+  const indent = found[1].length,
+    ordered = /\d/.test(found[2]);
   const items = [];
   while (at < lines.length) {
     const item = ITEM.exec(lines[at]);
@@ -80,7 +94,13 @@ function list(found, lines, at, made, top, depth) {
     while (at + 1 < lines.length && !lines[at].trim() && ITEM.test(lines[at + 1]) && ITEM.exec(lines[at + 1])[1].length === indent) at += 1;
   }
   const start = ordered ? parseInt(found[2], 10) : 1;
-  made.push(h(ordered ? "ol" : "ul", {start: start === 1 ? null : start}, items.map(inner => h("li", {}, tight(blocks(inner, top, depth + 1))))));
+  made.push(
+    h(
+      ordered ? "ol" : "ul",
+      {start: start === 1 ? null : start},
+      items.map(inner => h("li", {}, tight(blocks(inner, top, depth + 1)))),
+    ),
+  );
   return at;
 }
 
@@ -88,13 +108,45 @@ function list(found, lines, at, made, top, depth) {
 const tight = made => made.flatMap((block, at) => (at === 0 && block.localName === "p" ? [...block.childNodes] : [block]));
 
 function table(found, lines, at, made) {
-  const cells = line => line.trim().replace(/^\||\|$/g, "").split(/(?<!\\)\|/).map(cell => inline(cell.trim().replaceAll("\\|", "|")));
+  const cells = line =>
+    line
+      .trim()
+      .replace(/^\||\|$/g, "")
+      .split(/(?<!\\)\|/)
+      .map(cell => inline(cell.trim().replaceAll("\\|", "|")));
   const head = cells(lines[at]);
   const rows = [];
   for (at += 2; at < lines.length && lines[at].includes("|"); at += 1) rows.push(cells(lines[at]));
-  made.push(h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Table"}, h("table", {},
-    h("thead", {}, h("tr", {}, head.map(cell => h("th", {scope: "col"}, cell)))),
-    h("tbody", {}, rows.map(row => h("tr", {}, head.map((_, column) => h("td", {}, row[column] ?? ""))))))));
+  made.push(
+    h(
+      "div",
+      {class: "scroll", tabindex: "0", role: "region", "aria-label": "Table"},
+      h(
+        "table",
+        {},
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            head.map(cell => h("th", {scope: "col"}, cell)),
+          ),
+        ),
+        h(
+          "tbody",
+          {},
+          rows.map(row =>
+            h(
+              "tr",
+              {},
+              head.map((_, column) => h("td", {}, row[column] ?? "")),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
   return at;
 }
 
@@ -106,15 +158,20 @@ function paragraph(lines, at, made) {
 }
 
 // Each piece is found by one pattern without nested repetition, so that no text takes long.
-const PIECES = new RegExp([
-  /(?<code>(?<tick>`{1,3})(?<raw>[^`]+)\k<tick>)/,
-  /(?<image>!\[(?<alt>[^\]]*)\]\([^)\s]*(?:\s[^)]*)?\))/,
-  /(?<wiki>\[\[(?<target>[^\]|#]+)(?:#[^\]|]*)?(?:\|(?<alias>[^\]]*))?\]\])/,
-  /(?<link>\[(?<label>[^\]]+)\]\(\s*<?(?<to>[^)\s>]*)>?(?:\s[^)]*)?\))/,
-  /(?<auto><?(?<url>https?:\/\/[^\s<>()]+[^\s<>().,;:!?])>?)/,
-  /(?<bold>\*\*(?<strong>[^*\n]+)\*\*|__(?<strong2>[^_\n]+)__)/,
-  /(?<slant>\*(?<em>[^*\s][^*\n]*)\*|(?<![\p{L}\p{N}])_(?<em2>[^_\s][^_\n]*)_(?![\p{L}\p{N}]))/,
-].map(one => one.source).join("|"), "gu");
+const PIECES = new RegExp(
+  [
+    /(?<code>(?<tick>`{1,3})(?<raw>[^`]+)\k<tick>)/,
+    /(?<image>!\[(?<alt>[^\]]*)\]\([^)\s]*(?:\s[^)]*)?\))/,
+    /(?<wiki>\[\[(?<target>[^\]|#]+)(?:#[^\]|]*)?(?:\|(?<alias>[^\]]*))?\]\])/,
+    /(?<link>\[(?<label>[^\]]+)\]\(\s*<?(?<to>[^)\s>]*)>?(?:\s[^)]*)?\))/,
+    /(?<auto><?(?<url>https?:\/\/[^\s<>()]+[^\s<>().,;:!?])>?)/,
+    /(?<bold>\*\*(?<strong>[^*\n]+)\*\*|__(?<strong2>[^_\n]+)__)/,
+    /(?<slant>\*(?<em>[^*\s][^*\n]*)\*|(?<![\p{L}\p{N}])_(?<em2>[^_\s][^_\n]*)_(?![\p{L}\p{N}]))/,
+  ]
+    .map(one => one.source)
+    .join("|"),
+  "gu",
+);
 
 function inline(text) {
   const made = [];

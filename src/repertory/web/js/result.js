@@ -11,17 +11,30 @@ const TOOLS_SHOWN = 4;
 /** A card. `most` is the largest contribution of any lane in this answer: bars can be compared between cards. `level` is that of its heading. */
 export function card(result, {most = 0, scored = true, level = 2} = {}) {
   const words = kind(result.kind);
-  return h("li", {class: "card", data: {id: result.id, kind: result.kind}},
+  return h(
+    "li",
+    {class: "card", data: {id: result.id, kind: result.kind}},
     h("div", {class: "card-kind"}, icon(words.icon), h("span", {}, words.one)),
-    h("div", {class: "card-body"},
-      h("div", {class: "card-top"},
-        h(`h${level}`, {class: "card-name"}, h("a", {class: "card-link", href: entryLink(result.id)}, highlight(result.name, result.matched))),
+    h(
+      "div",
+      {class: "card-body"},
+      h(
+        "div",
+        {class: "card-top"},
+        h(
+          `h${level}`,
+          {class: "card-name"},
+          h("a", {class: "card-link", href: entryLink(result.id)}, highlight(result.name, result.matched)),
+        ),
         badges(result),
-        scored ? figures(result) : null),
+        scored ? figures(result) : null,
+      ),
       where(result),
       h("p", {class: "card-text"}, highlight(plainly(result), result.matched)),
       offers(result),
-      h("div", {class: "card-foot"}, why(result, most), tags(result.tags))));
+      h("div", {class: "card-foot"}, why(result, most), tags(result.tags)),
+    ),
+  );
 }
 
 /** How the entry stands: nothing for one that is simply in use. */
@@ -42,31 +55,57 @@ export const tag = name => h("a", {class: "tag", href: searchLink({tag: name})},
 function plainly({kind: what, excerpt, description}) {
   const text = excerpt || description || "";
   if (what !== "document" && what !== "skill") return text;
-  return text.replace(/\[\[(?:[^\]|]*\|)?([^\]|]+)\]\]/g, "$1").replace(/\[([^\]]+)\]\([^)]*\)/g, "$1").replace(/\*\*|`/g, "");
+  return text
+    .replace(/\[\[(?:[^\]|]*\|)?([^\]|]+)\]\]/g, "$1")
+    .replace(/\[([^\]]+)\]\([^)]*\)/g, "$1")
+    .replace(/\*\*|`/g, "");
 }
 
 function figures(result) {
-  const sure = result.confidence === null || result.confidence === undefined ? null
-    : h("span", {class: "sure", title: "How likely this entry is relevant, calibrated on labelled queries; comparable between answers"}, `${percent(result.confidence)} likely relevant`);
-  return h("span", {class: "figures"}, sure, h("span", {class: "score", title: "Score, relative to the best result of this answer"}, result.score.toFixed(2)));
+  const sure =
+    result.confidence === null || result.confidence === undefined
+      ? null
+      : h(
+          "span",
+          {class: "sure", title: "How likely this entry is relevant, calibrated on labelled queries; comparable between answers"},
+          `${percent(result.confidence)} likely relevant`,
+        );
+  return h(
+    "span",
+    {class: "figures"},
+    sure,
+    h("span", {class: "score", title: "Score, relative to the best result of this answer"}, result.score.toFixed(2)),
+  );
 }
 
 function where(result) {
   const server = result.kind === "tool" && result.path.includes("/") ? result.path.slice(0, result.path.lastIndexOf("/")) : null;
   const place = server ?? (result.path === result.name ? "" : result.path);
   if (!place && !result.anchor) return null;
-  return h("p", {class: "card-where"},
+  return h(
+    "p",
+    {class: "card-where"},
     server ? [h("span", {class: "quiet"}, "of "), h("a", {href: entryLink(`server:${server}`)}, server)] : place,
-    result.anchor ? [place ? " › " : "", result.anchor] : null);
+    result.anchor ? [place ? " › " : "", result.anchor] : null,
+  );
 }
 
 function offers(result) {
   const tools = result.matching_tools ?? [];
   if (!tools.length) return null;
   const rest = tools.length - TOOLS_SHOWN;
-  return h("p", {class: "offers"}, h("span", {class: "quiet"}, "with "),
-    tools.slice(0, TOOLS_SHOWN).map((tool, at) => [at ? ", " : "", h("a", {href: entryLink(`tool:${result.path}/${tool.name}`), title: tool.description}, tool.name)]),
-    rest > 0 ? h("span", {class: "quiet"}, ` and ${rest} more`) : null);
+  return h(
+    "p",
+    {class: "offers"},
+    h("span", {class: "quiet"}, "with "),
+    tools
+      .slice(0, TOOLS_SHOWN)
+      .map((tool, at) => [
+        at ? ", " : "",
+        h("a", {href: entryLink(`tool:${result.path}/${tool.name}`), title: tool.description}, tool.name),
+      ]),
+    rest > 0 ? h("span", {class: "quiet"}, ` and ${rest} more`) : null,
+  );
 }
 
 function why(result, most) {
@@ -78,11 +117,15 @@ function why(result, most) {
     const title = `${one.lane}: ${meaning}; score ${one.score}, contributes ${one.contribution}`;
     return h("span", {class: "lane", title}, word, one.rank ? h("span", {class: "quiet"}, ` #${one.rank}`) : null, bar);
   });
-  const boosts = (result.boosts ?? []).map(boost => h("span", {class: "lane"}, boost.reason, h("span", {class: "quiet"}, ` ×${boost.factor.toFixed(2)}`)));
+  const boosts = (result.boosts ?? []).map(boost =>
+    h("span", {class: "lane"}, boost.reason, h("span", {class: "quiet"}, ` ×${boost.factor.toFixed(2)}`)),
+  );
   return lanes.length + boosts.length ? h("div", {class: "why", "aria-label": "Why it is here", role: "group"}, lanes, boosts) : null;
 }
 
 function tags(names = []) {
   const rest = names.length - TAGS_SHOWN;
-  return names.length ? h("div", {class: "tags"}, names.slice(0, TAGS_SHOWN).map(tag), rest > 0 ? h("span", {class: "quiet"}, `+${rest}`) : null) : null;
+  return names.length
+    ? h("div", {class: "tags"}, names.slice(0, TAGS_SHOWN).map(tag), rest > 0 ? h("span", {class: "quiet"}, `+${rest}`) : null)
+    : null;
 }

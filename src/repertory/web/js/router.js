@@ -13,7 +13,8 @@ export function read(hash = location.hash) {
 export function link(room, rest = "", values = {}) {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {
-    for (const one of [value].flat()) if (one !== undefined && one !== null && one !== "" && one !== false) given.append(name, one === true ? "1" : one);
+    for (const one of [value].flat())
+      if (one !== undefined && one !== null && one !== "" && one !== false) given.append(name, one === true ? "1" : one);
   }
   const query = given.toString();
   return `#/${room}${rest ? `/${inPath(rest)}` : ""}${query ? `?${query}` : ""}`;
@@ -26,8 +27,14 @@ export const searchLink = values => link("", "", values);
 
 /** Change the address without opening anything: typing is not travelling. */
 export const replace = hash => history.replaceState(history.state, "", hash);
-export const go = hash => { location.hash = hash; };
+export const go = hash => {
+  location.hash = hash;
+};
 
 function decode(text) {
-  try { return decodeURIComponent(text); } catch { return text; }
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -11,10 +11,25 @@ export function schemaTable(schema, caption) {
   if (!schema || typeof schema !== "object") return null;
   const rows = [...properties(schema, schema, 0)];
   if (!rows.length) return h("p", {class: "quiet"}, plainly(schema));
-  return h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": caption}, h("table", {class: "schema"},
-    h("caption", {class: "unseen"}, caption),
-    h("thead", {}, h("tr", {}, ["Name", "Type", "Description"].map(title => h("th", {scope: "col"}, title)))),
-    h("tbody", {}, rows.map(row))));
+  return h(
+    "div",
+    {class: "scroll", tabindex: "0", role: "region", "aria-label": caption},
+    h(
+      "table",
+      {class: "schema"},
+      h("caption", {class: "unseen"}, caption),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          ["Name", "Type", "Description"].map(title => h("th", {scope: "col"}, title)),
+        ),
+      ),
+      h("tbody", {}, rows.map(row)),
+    ),
+  );
 }
 
 function* properties(schema, root, depth) {
@@ -29,8 +44,19 @@ function* properties(schema, root, depth) {
 }
 
 function row({name, one, root, depth, required}) {
-  const title = h("th", {scope: "row", class: "parameter", data: {depth}}, h("code", {}, name), required ? h("span", {class: "badge badge-required"}, "required") : null);
-  const line = h("tr", {}, title, h("td", {class: "type"}, typeOf(one, root)), h("td", {}, h("div", {}, text(one.description)), limits(one, root)));
+  const title = h(
+    "th",
+    {scope: "row", class: "parameter", data: {depth}},
+    h("code", {}, name),
+    required ? h("span", {class: "badge badge-required"}, "required") : null,
+  );
+  const line = h(
+    "tr",
+    {},
+    title,
+    h("td", {class: "type"}, typeOf(one, root)),
+    h("td", {}, h("div", {}, text(one.description)), limits(one, root)),
+  );
   line.style.setProperty("--depth", depth);
   return line;
 }
@@ -47,19 +73,27 @@ function limits(one, root) {
 }
 
 const BOUNDS = [
-  ["minimum", "at least"], ["maximum", "at most"], ["exclusiveMinimum", "more than"], ["exclusiveMaximum", "less than"],
-  ["minLength", "min. length"], ["maxLength", "max. length"], ["minItems", "min. items"], ["maxItems", "max. items"], ["pattern", "like"],
+  ["minimum", "at least"],
+  ["maximum", "at most"],
+  ["exclusiveMinimum", "more than"],
+  ["exclusiveMaximum", "less than"],
+  ["minLength", "min. length"],
+  ["maxLength", "max. length"],
+  ["minItems", "min. items"],
+  ["maxItems", "max. items"],
+  ["pattern", "like"],
 ];
 
 function typeOf(one, root, depth = 0) {
   const either = one.anyOf ?? one.oneOf;
   if (Array.isArray(either) && depth < DEEP) return either.map(option => typeOf(resolve(option, root), root, depth + 1)).join(" or ");
-  const word = Array.isArray(one.type) ? one.type.join(" or ") : one.type ?? (one.properties ? "object" : "any");
+  const word = Array.isArray(one.type) ? one.type.join(" or ") : (one.type ?? (one.properties ? "object" : "any"));
   if (word === "array" && one.items && depth < DEEP) return `list of ${typeOf(resolve(one.items, root), root, depth + 1)}`;
   return one.format ? `${word} (${one.format})` : String(word);
 }
 
-const plainly = schema => (schema.type === "object" || schema.properties ? "Nothing to fill in." : `A value of type ${typeOf(schema, schema)}.`);
+const plainly = schema =>
+  schema.type === "object" || schema.properties ? "Nothing to fill in." : `A value of type ${typeOf(schema, schema)}.`;
 const written = value => (typeof value === "string" ? value : JSON.stringify(value));
 const text = value => (typeof value === "string" ? value : "");
 
@@ -67,6 +101,9 @@ const text = value => (typeof value === "string" ? value : "");
 function resolve(schema, root, steps = 0) {
   const pointer = schema?.$ref;
   if (typeof pointer !== "string" || !pointer.startsWith("#/") || steps > DEEP) return schema && typeof schema === "object" ? schema : {};
-  const target = pointer.slice(2).split("/").reduce((at, part) => at?.[part.replaceAll("~1", "/").replaceAll("~0", "~")], root);
+  const target = pointer
+    .slice(2)
+    .split("/")
+    .reduce((at, part) => at?.[part.replaceAll("~1", "/").replaceAll("~0", "~")], root);
   return resolve(target, root, steps + 1);
 }

@@ -7,7 +7,10 @@ let asked = null;
 
 /** Who the service takes this person for; asked once, until a key comes or goes. */
 export function session() {
-  asked ??= api.whoami().catch(() => { asked = null; return STRANGER; });
+  asked ??= api.whoami().catch(() => {
+    asked = null;
+    return STRANGER;
+  });
   return asked;
 }
 

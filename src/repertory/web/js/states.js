@@ -4,8 +4,13 @@ import {h, icon} from "./dom.js";
 
 /** Grey shapes where results will be: the page does not jump when they come. */
 export function skeleton(rows = 4) {
-  return h("div", {class: "skeleton", "aria-hidden": "true"}, Array.from({length: rows}, () =>
-    h("div", {class: "bone"}, h("span", {class: "bone-title"}), h("span", {class: "bone-line"}), h("span", {class: "bone-line short"}))));
+  return h(
+    "div",
+    {class: "skeleton", "aria-hidden": "true"},
+    Array.from({length: rows}, () =>
+      h("div", {class: "bone"}, h("span", {class: "bone-title"}), h("span", {class: "bone-line"}), h("span", {class: "bone-line short"})),
+    ),
+  );
 }
 
 /** A designed nothing: a picture, what is the case, and what to do about it. */
@@ -41,8 +46,26 @@ export function firstVisit() {
   return notice(
     "logo",
     "Nothing in the catalog yet",
-    h("p", {}, "Repertory finds tools, agents, skills and notes once it knows them. In a terminal, point it at a folder, a config or an address:"),
-    h("pre", {tabindex: "0"}, h("code", {}, "repertory add PATH\nrepertory import        # the MCP servers that this machine's programs use\nrepertory add https://registry.example/v0.1/servers")),
-    h("p", {class: "quiet"}, "A command finds the running service by itself. Administrators can also register entries ", h("a", {href: "#/admin"}, "here"), "."),
+    h(
+      "p",
+      {},
+      "Repertory finds tools, agents, skills and notes once it knows them. In a terminal, point it at a folder, a config or an address:",
+    ),
+    h(
+      "pre",
+      {tabindex: "0"},
+      h(
+        "code",
+        {},
+        "repertory add PATH\nrepertory import        # the MCP servers that this machine's programs use\nrepertory add https://registry.example/v0.1/servers",
+      ),
+    ),
+    h(
+      "p",
+      {class: "quiet"},
+      "A command finds the running service by itself. Administrators can also register entries ",
+      h("a", {href: "#/admin"}, "here"),
+      ".",
+    ),
   );
 }

@@ -7,7 +7,9 @@ import {show} from "./dom.js";
 import {read} from "./router.js";
 import {trouble} from "./states.js";
 
-let flight = null, rooms = {}, container = null;
+let flight = null,
+  rooms = {},
+  container = null;
 
 /** Show the view that the address names, now and whenever it changes. */
 export function follow(place, table) {

@@ -62,7 +62,12 @@ export const took = ms => (ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} 
 
 const moment = new Intl.DateTimeFormat("en-GB", {dateStyle: "medium", timeStyle: "short"});
 const near = new Intl.RelativeTimeFormat("en", {numeric: "auto"});
-const STEPS = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
+const STEPS = [
+  ["day", 86400],
+  ["hour", 3600],
+  ["minute", 60],
+  ["second", 1],
+];
 
 /** A moment in words: near ones by their distance, far ones by their date. */
 export function when(value, now = Date.now()) {
