@@ -130,13 +130,18 @@ def test_a_source_is_read_with_progress(office: Page, tmp_path: Path) -> None:
 
 
 def test_an_entry_is_registered_changed_and_deleted(office: Page) -> None:
+    go(office, "#/?q=walrus+grooming")
+    expect(office.get_by_role("status")).to_contain_text("result")
     go(office, "#/admin")
     office.get_by_label("Kind").select_option("skill")
     office.get_by_label("Name").fill("walrus-grooming")
     office.get_by_label("Description").fill("Polishes the tusks of a walrus. Use before a portrait.")
     office.get_by_label("Text (Markdown)").fill("# Tusks\n\nUse **chalk**.")
     office.get_by_role("button", name="Register").click()
-    office.get_by_role("link", name="skill:walrus-grooming").click()
+    expect(office.get_by_role("link", name="skill:walrus-grooming")).to_be_visible()
+    go(office, "#/?q=walrus+grooming")  # asked before it was there
+    expect(cards(office).first).to_have_attribute("data-id", "skill:walrus-grooming")
+    cards(office).first.get_by_role("heading").get_by_role("link").click()
     expect(office.get_by_role("heading", name="Tusks")).to_be_visible()
     expect(office.locator("strong")).to_have_text("chalk")
     manage = office.locator(".manage")
@@ -144,6 +149,9 @@ def test_an_entry_is_registered_changed_and_deleted(office: Page) -> None:
     manage.get_by_label("Status").select_option("deprecated")
     manage.get_by_role("button", name="Save").click()
     expect(office.locator(".entry-kind .badge")).to_have_text("deprecated")
+    go(office, "#/?q=walrus+grooming")
+    expect(office.get_by_role("status")).to_contain_text("result")
+    expect(office.locator("main")).not_to_contain_text("Polishes the tusks")
     go(office, "#/?q=walrus+grooming&deprecated=1")
     expect(cards(office).first.locator(".badge")).to_have_text("deprecated")
     go(office, "#/entry/skill:walrus-grooming")

@@ -24,6 +24,7 @@ export const key = {
 /** Ask, and answer what the service says; null where there is nothing to say (204). */
 export async function ask(path, options = {}) {
   const response = await send(path, options);
+  if ((options.method ?? "GET") !== "GET" && path !== "/api/search") dispatchEvent(new Event("changed")); // what was found before may be wrong now
   if (response.status === 204) return null;
   const answer = await response.json().catch(() => null);
   if (answer === null) throw new Problem(response.status, "unreadable", "The service answered something that is not JSON.");

@@ -32,6 +32,7 @@ document.querySelector(".skip").addEventListener("click", event => {
   event.preventDefault();
   at("view").focus();
 }); // the fragment is the router's
+addEventListener("changed", forgetAnswers);
 addEventListener("session", () => {
   forgetAnswers();
   showPerson();

@@ -34,7 +34,7 @@ export function focusBox() {
   });
 }
 
-/** After somebody signed in or out, nothing that was shown before is true any more. */
+/** After somebody signed in or out, or changed something, what was shown before may not be true any more. */
 export function forgetAnswers() {
   if (view) {
     view.known.clear();
@@ -147,7 +147,11 @@ function build() {
     const nearest = found.abstained ? await find({...toBody(asked), min_confidence: 0, limit: NEAREST}, signal) : null;
     settled();
     say(summary(found));
-    if (nearest) show(results, abstained(found, nearest, () => change({any: true})));
+    if (nearest)
+      show(
+        results,
+        abstained(found, nearest, () => change({any: true})),
+      );
     else drawResults(asked, found);
     show(beside, about(found, asked));
     controls.update(asked, known.get(overall(asked))?.totals);
@@ -156,7 +160,10 @@ function build() {
 
   function drawResults(asked, found) {
     if (!found.results.length) {
-      show(results, nothing(asked, () => change({kind: [], tag: []})));
+      show(
+        results,
+        nothing(asked, () => change({kind: [], tag: []})),
+      );
       return;
     }
     const most = mostOf(found.results);

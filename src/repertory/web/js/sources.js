@@ -230,7 +230,10 @@ async function follow(started, place, signal) {
       bar.value = data.done;
       words.textContent = `${data.stage}: ${figure(data.done)} of ${figure(data.total)}`;
     }
-    if (event === "report") show(place, report(data));
+    if (event === "report") {
+      show(place, report(data));
+      dispatchEvent(new Event("changed"));
+    }
     if (event === "problem") show(place, h("p", {role: "alert"}, data.message));
   }
 }
