@@ -124,9 +124,10 @@ def ingest(
         if report.added + report.changed + report.unchanged == 0 and not dry_run:
             store.put_source(name, location, live=live)  # before its first entry: a run that is killed must not leave entries of nobody
         changes = Changes(f"add {name}", name)
-        for entity in _unowned(batch, known, store, report):
+        ours = list(_unowned(batch, known, store, report))
+        for entity in ours:
             _compare(entity, known, changes, report)
-        changes.put_overrides += _kept_apart([entity.id for entity in batch], overrides, originals, store)
+        changes.put_overrides += _kept_apart([entity.id for entity in ours], overrides, originals, store)
         readings = _diff_documents(changes, store)
         came.update(_said(changes.put_documents, known))
         _write(changes, readings, store, sync, report, noted)
