@@ -46,12 +46,13 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class NodeNeed:
-    """A program that npm brings. Without npm nothing is fetched."""
+    """A program or file that npm brings. Without npm nothing is fetched."""
 
     program: str
     package: str
     version: str  # exactly this one, so that every machine tests the same
     purpose: str
+    file: str = ""  # in the package, where it is no program
 
     @property
     def found(self) -> str | None:
@@ -59,7 +60,7 @@ class NodeNeed:
         modules = CACHE / "node_modules"
         with contextlib.suppress(OSError, ValueError):
             if json.loads((modules / self.package / "package.json").read_text("utf-8"))["version"] == self.version and shutil.which("node"):
-                return shutil.which(self.program, path=str(modules / ".bin"))
+                return str(modules / self.package / self.file) if self.file else shutil.which(self.program, path=str(modules / ".bin"))
         return None
 
     @property
@@ -112,7 +113,10 @@ EVERYTHING = NodeNeed("mcp-server-everything", "@modelcontextprotocol/server-eve
 FILESYSTEM = NodeNeed("mcp-server-filesystem", "@modelcontextprotocol/server-filesystem", "2026.8.31", _PURPOSE)
 MEMORY = NodeNeed("mcp-server-memory", "@modelcontextprotocol/server-memory", "2026.8.31", _PURPOSE)
 THINKING = NodeNeed("mcp-server-sequential-thinking", "@modelcontextprotocol/server-sequential-thinking", "2026.8.31", _PURPOSE)
-NODE_NEEDS = (EVERYTHING, FILESYSTEM, MEMORY, THINKING)
+AXE = NodeNeed(  # MPL-2.0, never shipped
+    "axe-core", "axe-core", "4.14.0", "the tests of the web page look for what keeps people out", file="axe.min.js"
+)
+NODE_NEEDS = (EVERYTHING, FILESYSTEM, MEMORY, THINKING, AXE)
 
 TIME = PythonNeed("mcp-server-time", "2026.10.19", _PURPOSE)
 GIT = PythonNeed("mcp-server-git", "2026.10.19", _PURPOSE)

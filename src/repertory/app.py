@@ -5,13 +5,18 @@ The composition root: from settings to a working `Repertory`. Surfaces translate
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+import logging
+from collections.abc import AsyncIterator, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from repertory import access
 from repertory import settings as settings_module
+from repertory.access import Callers, Denial, Denials
+from repertory.access.tokens import Issuer
 from repertory.answers import Answers
 from repertory.embedders.base import Embedder
 from repertory.embedders.choose import make_embedder
@@ -22,17 +27,23 @@ from repertory.indexes.edge import EdgeIndex
 from repertory.indexes.sync import Sync
 from repertory.ingest import change, indexfile
 from repertory.ingest.change import Change
+from repertory.ingest.register import Registry
 from repertory.model import Edge, Entity, Filter, Kind, Principal, SearchRequest
 from repertory.model.request import MAX_LIMIT
 from repertory.offload import offload
 from repertory.owner import Ownership
 from repertory.remote.base import Reranker, Rewriter
 from repertory.remote.choose import make_reranker, make_rewriter
+from repertory.search import listing
 from repertory.search.categories import Category, categories
 from repertory.settings import Settings
-from repertory.store import Store
+from repertory.store import Event, Store
 from repertory.text.classify import Classification, classify
 from repertory.text.query import understand
+
+_log = logging.getLogger(__name__)
+
+TIDY = 60.0  # seconds between two times of tidying up
 
 
 @contextlib.asynccontextmanager
@@ -67,6 +78,7 @@ async def open_with(settings: Settings) -> AsyncIterator[Repertory]:
         sync = await offload(Sync, store, index, model=model, dimensions=dimensions)
         await offload(sync.open)
         repertory = Repertory(settings, ownership, store, index, sync, embedder, under_way, rewriter, reranker)
+        stack.push_async_callback(repertory.callers.close)
         stack.push_async_callback(repertory.close)
         await offload(change.tidy, settings.catalog, known)
         if under_way is None and embedder is not None:
@@ -74,8 +86,8 @@ async def open_with(settings: Settings) -> AsyncIterator[Repertory]:
         yield repertory
 
 
-class Repertory(Answers):
-    """An open catalog: what `Intake` writes and `Answers` finds, shown."""
+class Repertory(Answers, Registry):
+    """An open catalog: what `Intake` and `Registry` write and `Answers` finds, shown."""
 
     def __init__(
         self,
@@ -91,6 +103,8 @@ class Repertory(Answers):
     ) -> None:
         super().__init__(settings, store, index, sync, embedder, under_way, rewriter, reranker)
         self.ownership = ownership
+        self.callers = Callers(store, Issuer.of(settings), settings.access)
+        self._denials = Denials(store)
 
     async def categories(self, query: str, principal: Principal = Principal()) -> list[Category]:
         """The best categories for a query, each with its best tools (E11)."""
@@ -110,10 +124,23 @@ class Repertory(Answers):
         return await offload(indexfile.export, self._store, model, dimensions)
 
     async def entries(
-        self, filter: Filter = Filter(), principal: Principal = Principal(), *, limit: int = 50, offset: int = 0
+        self, filter: Filter = Filter(), principal: Principal = Principal(), *, query: str = "", limit: int = 50, offset: int = 0
     ) -> tuple[list[Entity], int]:
-        """Entries in registration order, and how many there are in all."""
-        return await offload(self._store.list_entities, access.narrow(filter, principal), limit=limit, offset=offset)
+        """Entries in registration order, and how many there are in all; with a query, those that hold it as it is written (A12)."""
+        if query.strip():
+            found = await offload(lambda: [one for one in self._every(filter, principal) if listing.score(one, query)])
+            return found[offset : offset + limit], len(found)
+        page, total = await offload(self._store.list_entities, access.narrow(filter, principal), limit=limit, offset=offset)
+        return [access.reveal(entity, principal) for entity in page], total
+
+    async def listed(self, query: str, filter: Filter = Filter(), principal: Principal = Principal()) -> list[tuple[Entity, float]]:
+        """Entries that hold a query as it is written, best first (A12)."""
+        scored = await offload(lambda: [(one, listing.score(one, query)) for one in self._every(filter, principal)])
+        return sorted((pair for pair in scored if pair[1]), key=lambda pair: -pair[1])
+
+    def _every(self, filter: Filter, principal: Principal) -> Iterator[Entity]:
+        """What is looked for in an entry is looked for in what this principal sees of it."""
+        return (access.reveal(entity, principal) for entity in self._store.every_entity(access.narrow(filter, principal)))
 
     async def show(self, reference: str, principal: Principal = Principal()) -> Entity:
         """One entry by its id, or by a path or a name that only one entry has."""
@@ -122,11 +149,43 @@ class Repertory(Answers):
             raise NotFound(f"There is no entry {reference!r}. `repertory list` shows what there is.")
         if len(found) > 1:
             raise InvalidRequest(f"{reference!r} may be any of {', '.join(entity.id for entity in found[:8])}. Name one by its id.")
-        return found[0]
+        return access.reveal(found[0], principal)
 
     async def edges(self, entity_id: str, principal: Principal = Principal()) -> list[Edge]:
         """How an entry is related to others, one hop out and in."""
         return await offload(self._store.neighbours, [entity_id], access.everything_for(principal))
+
+    async def tags(self, filter: Filter = Filter(), principal: Principal = Principal()) -> dict[str, int]:
+        """The tags of what this principal sees, each with how many entries have it, the commonest first."""
+        counts = await offload(self._store.tags, access.narrow(filter, principal))
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+    async def audit(self, *, limit: int = 100, before: int | None = None, who: str | None = None, target: str | None = None) -> list[Event]:
+        """Who did what, the newest first."""
+        return await offload(self._store.events, limit=limit, before=before, who=who, target=target)
+
+    async def record(self, by: Principal, action: str, target: str, detail: Mapping[str, Any] | None = None) -> None:
+        """Note what somebody did; where it is a change of entries, `Changes.events` notes it in the same transaction."""
+        await offload(self._store.record, by.name, action, target, detail)
+
+    async def denied(self, who: str, action: str, target: str) -> None:
+        """Note an attempt that was denied."""
+        await offload(self._denials.note, Denial(who, action, target))
+
+    async def tidy(self) -> None:
+        """Write what was only counted so far, and forget what is older than the settings keep."""
+        await self.callers.note_use()
+        await offload(self._denials.flush)
+        await offload(self._store.forget_events, datetime.now(UTC) - timedelta(days=self.settings.audit_days))
+
+    async def keep_tidy(self) -> None:
+        """Tidy up again and again: a serving process runs this behind the requests."""
+        while True:
+            await asyncio.sleep(TIDY)
+            try:
+                await self.tidy()
+            except Exception:
+                _log.exception("Tidying up failed; it is tried again")
 
     async def graph(
         self, reference: str | None = None, format: Format = Format.MERMAID, *, nodes: bool = False, principal: Principal = Principal()
@@ -142,6 +201,27 @@ class Repertory(Answers):
             found, alone = await offload(self._store.all_edges, seen, nodes=nodes, limit=MAX_EDGES + 1), []
         shown = found[:MAX_EDGES]
         return Drawing(format, await offload(draw, shown, format, alone), len(shown), len(found) > len(shown))
+
+    async def freshness(self) -> dict[str, Any]:
+        """How far the index follows the truth, and what is still to be done."""
+        return {
+            **self.status(),
+            "revision": await offload(self._store.revision),
+            "indexed_revision": self._sync.snapshot.revision,
+            "waiting": await self.waiting(),
+            "by_status": await offload(self._store.statuses),
+            "sources_broken": len(self._sync.snapshot.broken),
+        }
+
+    async def unready(self) -> list[str]:
+        """Why requests cannot be answered as they should be; empty where they can."""
+        try:
+            revision = await offload(self._store.revision)
+        except Exception as error:  # whatever the database says: that it does not answer is the news
+            return [f"the database does not answer ({type(error).__name__})"]
+        indexed = self._sync.snapshot.revision
+        behind = indexed < revision and not self._writing.locked()
+        return [f"the index is at revision {indexed} of {revision}"] if behind else []
 
     def status(self) -> dict[str, Any]:
         """What the catalog holds, in numbers."""

@@ -4,7 +4,10 @@
       InvalidRequest        the caller asked for something that cannot be asked
         InvalidPattern      a regular expression that does not compile
       NotFound              no such entry
+      Unauthorized          the caller showed no credential, or one that does not count (any more)
       Forbidden             the caller may not do this
+      Conflict              it stands against what is there
+      Changed               it is no longer in the state that the caller means
       SourceError           a file or folder that cannot be read as what it should be
       CatalogError          the catalog directory cannot be used
         CatalogBusy         another process owns it
@@ -12,6 +15,7 @@
       EmbedderError         the model did not answer
         VectorsUnavailable  the caller insisted on vectors, and there are none
       RemoteModelError      a rewriter or re-ranker did not answer
+      IdentityError         the identity provider did not answer, so nobody can be recognised
       SettingsError         a setting that is unknown or has a bad value
 
 Every class has a stable `code` for machines and says whether trying again can help. Surfaces map codes to HTTP statuses and exit codes,
@@ -42,8 +46,20 @@ class NotFound(RepertoryError):
     code = "not_found"
 
 
+class Unauthorized(RepertoryError):
+    code = "unauthorized"
+
+
 class Forbidden(RepertoryError):
     code = "forbidden"
+
+
+class Conflict(RepertoryError):
+    code = "conflict"
+
+
+class Changed(RepertoryError):
+    code = "changed"
 
 
 class SourceError(RepertoryError):
@@ -74,6 +90,11 @@ class VectorsUnavailable(EmbedderError):
 
 class RemoteModelError(RepertoryError):
     code = "remote_model_error"
+    retryable = True
+
+
+class IdentityError(RepertoryError):
+    code = "identity_unavailable"
     retryable = True
 
 

@@ -6,11 +6,13 @@ came from.
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
@@ -74,8 +76,22 @@ class Settings(BaseSettings):
     reranker_timeout: float = Field(5.0, gt=0, description="Seconds to wait for a re-ranking.")
     answer_cache: int = Field(1024, ge=0, description="How many answers are remembered, five minutes at most; 0 remembers none.")
     refresh_minutes: float = Field(5.0, ge=0, description="Minutes between two looks of a serving process at live servers; 0 never looks.")
-    host: str = Field("127.0.0.1", description="Address to serve at. Only loopback is allowed until access control is set up.")
+    host: str = Field("127.0.0.1", description="Address to serve at. Only loopback is allowed until there is an API key or an issuer.")
     port: int = Field(8321, ge=0, le=65535, description="Port to serve at; 0 takes a free one.")
+    allowed_hosts: list[str] = Field(
+        default_factory=list, description="Names by which others reach the service, such as registry.example.org; * allows any."
+    )
+    access: Literal["open", "required"] | None = Field(
+        None, description="Whether callers without a credential see what is public, or nothing. Required once there is a key or an issuer."
+    )
+    oidc_issuer: str | None = Field(None, description="The identity provider whose tokens count: its address as the tokens name it.")
+    oidc_audience: str | None = Field(None, validate_default=True, description="Whom tokens must be made for.")
+    oidc_jwks_url: str | None = Field(None, description="Where its keys are; else its discovery document says it.")
+    oidc_name_claim: str = Field("sub", description="What tells callers apart: the claim must be one that they cannot choose themselves.")
+    oidc_groups_claim: str = Field("groups", description="Where a token lists groups; dots lead into it, as in realm_access.roles.")
+    oidc_scopes_claim: str = Field("scope", description="Where a token lists scopes, as a list or as words.")
+    oidc_admin_group: str | None = Field(None, description="Whoever is in this group of the provider is an administrator; none: nobody is.")
+    audit_days: int = Field(365, ge=1, description="How long the audit log is kept.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("warning", description="What is logged to stderr.")
     log_queries: bool = Field(False, description="Whether the text of queries may appear in the log.")
 
@@ -87,6 +103,27 @@ class Settings(BaseSettings):
         if any(not 0 <= weight <= 100 for weight in weights.values()):
             raise ValueError("a weight is a number between 0 and 100")
         return weights
+
+    @field_validator("allowed_hosts", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        """The environment has no lists: there, names are separated by commas."""
+        return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value
+
+    @field_validator("oidc_issuer", "oidc_jwks_url")
+    @classmethod
+    def _cannot_be_overheard(cls, url: str | None) -> str | None:
+        parts = urlsplit(url or "https://none")
+        if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname or "")):
+            raise ValueError("it must begin with https://, because whoever can change what it answers can be anybody")
+        return url
+
+    @field_validator("oidc_audience")
+    @classmethod
+    def _issuer_and_audience_go_together(cls, audience: str | None, info: ValidationInfo) -> str | None:
+        if bool(audience) != bool(info.data.get("oidc_issuer")):
+            raise ValueError("oidc_issuer and oidc_audience go together: set both, or neither")
+        return audience
 
     @field_validator("rewriter_model", "reranker_model")
     @classmethod
@@ -113,6 +150,14 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return (init_settings,)  # `load` merges the other sources itself, because it keeps the origin of each value
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def load(arguments: Mapping[str, Any] | None = None, environment: Mapping[str, str] | None = None) -> tuple[Settings, dict[str, str]]:

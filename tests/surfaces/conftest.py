@@ -9,8 +9,11 @@ from typing import NamedTuple
 
 import httpx2
 import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.conftest import EXAMPLES
+from tests.conftest import EXAMPLES, require
+from tests.provision import BROWSER
+from tests.surfaces.browsing import ARGUMENTS
 from tests.surfaces.programs import Ran, Served, run_in_terminal, serving
 
 
@@ -50,3 +53,22 @@ def http(served: Served) -> Iterator[httpx2.Client]:
     """A client of the server that shows no token."""
     with httpx2.Client(base_url=served.url, timeout=30, trust_env=False) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A real browser."""
+    program = require(BROWSER)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser, served: Served) -> Iterator[Page]:
+    """The page, just opened by somebody nobody knows."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(served.url)
+    yield page
+    page.close()

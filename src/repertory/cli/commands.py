@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,16 +12,16 @@ import typer
 
 import repertory
 from repertory import settings as settings_module
-from repertory.cli import importing, measuring
+from repertory.cli import granting, importing, measuring
 from repertory.cli.exits import exit_code
-from repertory.cli.terminal import CatalogOption, JsonOption, err, out, print_json, progress_bar, read_settings, start_logging
+from repertory.cli.terminal import CatalogOption, JsonOption, ask, err, out, print_json, progress_bar, read_settings, start_logging
 from repertory.errors import InvalidRequest, RepertoryError
 from repertory.graph.draw import Format
 from repertory.model import Fusion, Kind, Preset, Strategy
 from repertory.model.request import DEFAULT_LIMIT, MAX_LIMIT
 
 if TYPE_CHECKING:
-    from repertory.cli.session import Session
+    pass
 
 app = typer.Typer(
     name="repertory",
@@ -87,7 +86,7 @@ def add(
     absolute = where if is_address(where) else str(Path(where).expanduser().absolute())  # the process that serves may stand elsewhere
 
     with progress_bar() as progress:
-        report = _ask(catalog, lambda asked: asked.add(absolute, progress, commits if git else None, dry_run, embed))
+        report = ask(catalog, lambda asked: asked.add(absolute, progress, commits if git else None, dry_run, embed))
     if as_json:
         return print_json(report)
     render.problems(err, report)
@@ -104,7 +103,7 @@ def export(
     catalog: CatalogOption = None,
 ) -> None:
     """Write the catalog's tools into one file, which `repertory add` reads again."""
-    answer = _ask(catalog, lambda asked: asked.export(), cleaned=False)  # what goes in again must be what came out
+    answer = ask(catalog, lambda asked: asked.export(), cleaned=False)  # what goes in again must be what came out
     unfinished = file.with_name(f"{file.name}.part")
     try:
         unfinished.write_text(json.dumps(answer, ensure_ascii=False), encoding="utf-8")
@@ -162,7 +161,7 @@ def search(
         "explain": explain,
     }
 
-    answer = _ask(catalog, lambda asked: asked.search(body))
+    answer = ask(catalog, lambda asked: asked.search(body))
     if as_json:
         return print_json(answer)
     out.print(render.search_results(answer, out.width, explain=explain))
@@ -178,7 +177,7 @@ def classify(
     """Say what kind of query a text is, and how one would search for it."""
     from repertory.cli import render
 
-    answer = _ask(catalog, lambda asked: asked.classify(query))
+    answer = ask(catalog, lambda asked: asked.classify(query))
     if as_json:
         return print_json(answer)
     out.print(render.classification(answer))
@@ -191,7 +190,7 @@ def categories(
     """Find the categories that serve a query, each with its best tools."""
     from repertory.cli import render
 
-    answer = _ask(catalog, lambda asked: asked.categories(query))
+    answer = ask(catalog, lambda asked: asked.categories(query))
     if as_json:
         return print_json(answer)
     out.print(render.category_list(answer))
@@ -208,7 +207,7 @@ def list_entries(
     """Show what the catalog holds, in the order it came in."""
     from repertory.cli import render
 
-    answer = _ask(catalog, lambda asked: asked.entries(kind or [], limit, offset))
+    answer = ask(catalog, lambda asked: asked.entries(kind or [], limit, offset))
     if as_json:
         return print_json(answer)
     out.print(render.entry_list(answer, offset))
@@ -223,7 +222,7 @@ def show(
     """Show everything that is known of one entry."""
     from repertory.cli import render
 
-    answer = _ask(catalog, lambda asked: asked.show(reference))
+    answer = ask(catalog, lambda asked: asked.show(reference))
     if as_json:
         return print_json(answer)
     out.print(render.entry(answer))
@@ -234,7 +233,7 @@ def sources(catalog: CatalogOption = None, as_json: JsonOption = False) -> None:
     """Show where the entries come from, and how each source does."""
     from repertory.cli import render
 
-    answer = _ask(catalog, lambda asked: asked.sources())
+    answer = ask(catalog, lambda asked: asked.sources())
     if as_json:
         return print_json(answer)
     out.print(render.source_list(answer))
@@ -251,7 +250,7 @@ def graph(
     as_json: JsonOption = False,
 ) -> None:
     """Draw how entries are related, for Mermaid, Graphviz or a JSON-LD reader."""
-    answer = _ask(catalog, lambda asked: asked.graph(reference, format, all_nodes))
+    answer = ask(catalog, lambda asked: asked.graph(reference, format, all_nodes))
     if as_json:
         return print_json(answer)
     typer.echo(answer["text"], nl=False)
@@ -293,18 +292,6 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _ask(catalog: Path | None, question: Callable[[Session], Awaitable[dict[str, Any]]], *, cleaned: bool = True) -> dict[str, Any]:
-    """Put a question to whoever answers for the catalog; what others wrote is made safe for a terminal."""
-    from repertory.cli.render import clean
-    from repertory.cli.session import session
-
-    async def work() -> dict[str, Any]:
-        async with session(read_settings(catalog=catalog)) as asked:
-            return await question(asked)
-
-    answer = asyncio.run(work())
-    return dict(clean(answer)) if cleaned else answer
-
-
+app.add_typer(granting.app)
 app.add_typer(importing.app)
 app.add_typer(measuring.app)

@@ -6,8 +6,11 @@ from repertory.errors import (
     CatalogBusy,
     CatalogError,
     CatalogFormat,
+    Changed,
+    Conflict,
     EmbedderError,
     Forbidden,
+    IdentityError,
     InvalidPattern,
     InvalidRequest,
     NotFound,
@@ -15,6 +18,7 @@ from repertory.errors import (
     RepertoryError,
     SettingsError,
     SourceError,
+    Unauthorized,
     VectorsUnavailable,
 )
 
@@ -23,8 +27,11 @@ EXITS: dict[type[RepertoryError], int] = {  # 2 is what a wrong option gives, to
     InvalidRequest: 2,
     InvalidPattern: 2,
     SettingsError: 2,
+    Conflict: 2,
+    Changed: 2,
     SourceError: 3,
     NotFound: 4,
+    Unauthorized: 9,
     Forbidden: 8,
     CatalogError: 5,
     CatalogBusy: 6,
@@ -32,6 +39,7 @@ EXITS: dict[type[RepertoryError], int] = {  # 2 is what a wrong option gives, to
     EmbedderError: 7,
     VectorsUnavailable: 7,
     RemoteModelError: 7,
+    IdentityError: 7,
 }
 
 

@@ -6,7 +6,6 @@ Binds first, then tells other commands where, then answers until it is stopped.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import signal
 import socket
 from types import FrameType
@@ -15,15 +14,16 @@ import uvicorn
 from rich.console import Console
 from rich.text import Text
 
-from repertory.app import open_with
+from repertory.app import Repertory, open_with
 from repertory.errors import CatalogError, SettingsError
 from repertory.rest import create_service
-from repertory.settings import Settings
+from repertory.settings import Settings, is_loopback
+
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - every address, and the one by which this machine reaches it
 
 
 def serve(settings: Settings, console: Console, *, watch: bool = False) -> None:
     """Serve until interrupted."""
-    _only_loopback(settings.host)
     signal.signal(signal.SIGTERM, _stop)  # uvicorn raises it again when it is done, and the catalog must still be closed then
     asyncio.run(_serve(settings, console, watch))
 
@@ -34,14 +34,16 @@ def _stop(_signal: int, _frame: FrameType | None) -> None:
 
 async def _serve(settings: Settings, console: Console, watch: bool) -> None:
     async with open_with(settings) as rep:
+        _may_serve(settings, rep)
         listener = _bind(settings.host, settings.port)
         host, port = listener.getsockname()[:2]
+        host = EVERYWHERE.get(host, host)
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         service = create_service(rep, token=rep.ownership.announce(url))
         config = uvicorn.Config(service, log_config=None, log_level=settings.log_level, server_header=False, timeout_graceful_shutdown=5)
         held = rep.status()
         console.print(Text.assemble(("Repertory", "bold"), f" serves {held['documents']} documents at {url}  ", ("(Ctrl-C stops)", "dim")))
-        console.print(Text("Only this machine can reach it: access control is not set up.", style="dim"))
+        console.print(Text(_who(settings, rep), style="dim"))
         watching = asyncio.create_task(rep.watch()) if watch else None
         try:
             await uvicorn.Server(config).serve(sockets=[listener])
@@ -64,10 +66,25 @@ def _bind(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _only_loopback(host: str) -> None:
-    try:
-        loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        loopback = False
-    if not loopback:
-        raise SettingsError(f"host is {host!r}, but without access control only a loopback address can be served, such as 127.0.0.1.")
+def _may_serve(settings: Settings, rep: Repertory) -> None:
+    """Nobody but this machine is served while nobody can prove who they are, nor under names that nobody chose."""
+    host = settings.host
+    if is_loopback(host):
+        return
+    if not rep.callers.can_recognise:
+        raise SettingsError(
+            f"host is {host!r}, but without access control only a loopback address can be served, such as 127.0.0.1. "
+            "Make an API key first (repertory keys create NAME --scope admin), or set oidc_issuer."
+        )
+    if host in EVERYWHERE and not settings.allowed_hosts:
+        raise SettingsError(
+            f"host is {host!r}, which is every address of this machine. Say by which names others reach it: "
+            "allowed_hosts = ['registry.example.org'], or ['*'] for any."
+        )
+
+
+def _who(settings: Settings, rep: Repertory) -> str:
+    reach = "Only this machine can reach it" if is_loopback(settings.host) else "Other machines can reach it"
+    if rep.callers.policy == "required":
+        return f"{reach}, with an API key or a token."
+    return f"{reach}; whoever shows no credential sees what is public."

@@ -18,7 +18,7 @@ import httpx2
 
 from repertory.errors import RepertoryError, every_error
 from repertory.graph.draw import Format
-from repertory.model import Filter, Kind, SearchRequest
+from repertory.model import Filter, Kind, Principal, SearchRequest
 from repertory.owner import owner_of
 from repertory.settings import Settings
 
@@ -45,6 +45,10 @@ class Session(Protocol):
     async def sources(self) -> Answer: ...
     async def status(self) -> Answer: ...
     async def rebuild(self) -> None: ...
+    async def keys(self) -> Answer: ...
+    async def create_key(self, name: str, groups: list[str], scopes: list[str], expires: str | None) -> Answer: ...
+    async def revoke_key(self, key_id: str) -> Answer: ...
+    async def audit(self, limit: int, who: str | None, target: str | None) -> Answer: ...
 
 
 @contextlib.asynccontextmanager
@@ -95,11 +99,11 @@ class Local:
 
     async def entries(self, kinds: list[Kind], limit: int, offset: int) -> Answer:
         found, total = await self._rep.entries(Filter(kinds=frozenset(kinds) if kinds else None), limit=limit, offset=offset)
-        return {"entries": [entity.as_json() for entity in found], "total": total}
+        return {"entries": [{**entity.as_json(), "etag": entity.etag} for entity in found], "total": total}
 
     async def show(self, reference: str) -> Answer:
         entity = await self._rep.show(reference)
-        return {**entity.as_json(), "edges": [list(edge) for edge in await self._rep.edges(entity.id)]}
+        return {**entity.as_json(), "etag": entity.etag, "edges": [list(edge) for edge in await self._rep.edges(entity.id)]}
 
     async def graph(self, reference: str | None, format: Format, nodes: bool) -> Answer:
         return dict((await self._rep.graph(reference, format, nodes=nodes)).as_json())
@@ -124,6 +128,20 @@ class Local:
     async def rebuild(self) -> None:
         await self._rep.rebuild()
 
+    async def keys(self) -> Answer:
+        return {"keys": [record.as_json() for record in await self._rep.callers.list_keys()]}
+
+    async def create_key(self, name: str, groups: list[str], scopes: list[str], expires: str | None) -> Answer:
+        new = await self._rep.callers.create_key(name, groups, scopes, expires, Principal())
+        return {**new.record.as_json(), "token": new.token}
+
+    async def revoke_key(self, key_id: str) -> Answer:
+        await self._rep.callers.revoke_key(key_id, Principal())
+        return {}
+
+    async def audit(self, limit: int, who: str | None, target: str | None) -> Answer:
+        return {"events": [event.as_json() for event in await self._rep.audit(limit=limit, who=who, target=target)]}
+
 
 class Remote:
     """The serving owner answers."""
@@ -132,7 +150,8 @@ class Remote:
         self._client = client
 
     async def search(self, body: Answer) -> Answer:
-        return await self._ask("POST", "/api/search", json=body)
+        answer = await self._ask("POST", "/api/search", json=body)
+        return {name: value for name, value in answer.items() if name != "cursor"}  # a terminal shows one page
 
     async def classify(self, query: str) -> Answer:
         return await self._ask("GET", "/api/classify", params={"query": query})
@@ -180,10 +199,23 @@ class Remote:
     async def rebuild(self) -> None:
         await self._ask("POST", "/api/rebuild", timeout=None)
 
+    async def keys(self) -> Answer:
+        return await self._ask("GET", "/api/keys")
+
+    async def create_key(self, name: str, groups: list[str], scopes: list[str], expires: str | None) -> Answer:
+        return await self._ask("POST", "/api/keys", json={"name": name, "groups": groups, "scopes": scopes, "expires": expires})
+
+    async def revoke_key(self, key_id: str) -> Answer:
+        return await self._ask("DELETE", f"/api/keys/{quote(key_id, safe='')}")
+
+    async def audit(self, limit: int, who: str | None, target: str | None) -> Answer:
+        asked = {name: value for name, value in (("who", who), ("target", target)) if value is not None}
+        return await self._ask("GET", "/api/audit", params={"limit": limit, **asked})
+
     async def _ask(self, method: str, path: str, **content: Any) -> Answer:
         response = await self._client.request(method, path, **content)
-        answer: Answer = response.json()
-        if response.status_code != 200:
+        answer: Answer = response.json() if response.content else {}
+        if not response.is_success:
             raise _error(answer)
         return answer
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
 from repertory import settings as settings_module
 from repertory.settings import Settings
+
+if TYPE_CHECKING:
+    from repertory.cli.session import Session
 
 out = Console()
 err = Console(stderr=True)
@@ -65,3 +69,16 @@ def progress_bar(prefix: str = "") -> Iterator[Any]:
             bar.update(tasks[stage], completed=done, total=total)
 
         yield progress
+
+
+def ask(catalog: Path | None, question: Callable[[Session], Awaitable[dict[str, Any]]], *, cleaned: bool = True) -> dict[str, Any]:
+    """Put a question to whoever answers for the catalog; what others wrote is made safe for a terminal."""
+    from repertory.cli.render import clean
+    from repertory.cli.session import session
+
+    async def work() -> dict[str, Any]:
+        async with session(read_settings(catalog=catalog)) as asked:
+            return await question(asked)
+
+    answer = asyncio.run(work())
+    return dict(clean(answer)) if cleaned else answer

@@ -1,6 +1,7 @@
 """How is a graph written down?
 
-As JSON-LD for machines, as Mermaid and DOT for pictures. Names are written by others: what a format reads as its own is escaped.
+As JSON-LD for machines, as Mermaid and DOT for pictures, as plain JSON for who draws it. Names are written by others:
+what a format reads as its own is escaped.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ class Format(StrEnum):
     MERMAID = "mermaid"
     DOT = "dot"
     JSONLD = "jsonld"
+    JSON = "json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,12 @@ def _jsonld(edges: Sequence[Edge], ends: Sequence[str]) -> str:
     return json.dumps({"@context": context, "@graph": list(nodes.values())}, ensure_ascii=False, indent=2) + "\n"
 
 
+def _json(edges: Sequence[Edge], ends: Sequence[str]) -> str:
+    """Nodes with what their ids say of them, and edges."""
+    nodes = [{"id": end, "kind": end.partition(":")[0], "name": end.partition(":")[2]} for end in ends]
+    return json.dumps({"nodes": nodes, "edges": [edge._asdict() for edge in edges]}, ensure_ascii=False) + "\n"
+
+
 def _term(relation: str) -> str:
     """A relation as a JSON-LD term: no keyword, no IRI, and not the one that we use ourselves."""
     term = _KEYWORD.sub("_", relation).strip("_") or "related"
@@ -113,4 +121,5 @@ _FORMATS: dict[Format, Callable[[Sequence[Edge], Sequence[str]], str]] = {
     Format.MERMAID: _mermaid,
     Format.DOT: _dot,
     Format.JSONLD: _jsonld,
+    Format.JSON: _json,
 }

@@ -14,22 +14,22 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from repertory.embedders.base import Embedder
-from repertory.errors import EmbedderError, InvalidRequest
+from repertory.errors import Conflict, EmbedderError, InvalidRequest, NotFound
 from repertory.indexes.sync import Sync
 from repertory.ingest import indexfile
 from repertory.ingest.attend import Attendant
 from repertory.ingest.change import Change
 from repertory.ingest.embed import Write, embed_concepts, embed_pending, pending_concepts
 from repertory.ingest.live import Round, config_at, due, open_config, take_in, together
-from repertory.ingest.run import IngestReport, Progress, fetch, ingest, ingest_feed, ingest_history, ingest_path
+from repertory.ingest.run import IngestReport, Progress, fetch, forget, ingest, ingest_feed, ingest_history, ingest_path
 from repertory.ingest.watch import Watcher
-from repertory.model import Entity
+from repertory.model import Entity, Principal
 from repertory.offload import offload
 from repertory.settings import Settings
 from repertory.sources.mcp import Outcome, contact_all
 from repertory.sources.serverspec import ServerSpec
 from repertory.sources.web import is_address
-from repertory.store import SourceRecord, Store
+from repertory.store import Event, SourceRecord, Store
 
 _log = logging.getLogger(__name__)
 
@@ -62,12 +62,21 @@ class Intake:
         commits: int | None = None,
         dry_run: bool = False,
         embed: bool = True,
+        by: Principal = Principal(),
     ) -> IngestReport:
         """Read a file, a folder, the servers of a config, or what is at an http(s) address into the catalog, and embed what is new.
 
         With `commits`, read so many of the newest commits of the git repository that is there instead. A dry run of files writes nothing
         and tells what would happen. Without `embed`, words alone find what is new until the next run or a serving process embeds it (C08).
+        The audit log says by whom it was done.
         """
+        report = await self._add(where, progress, commits, dry_run, embed)
+        if not dry_run:
+            told = {"added": report.added, "changed": report.changed, "removed": report.removed, "problems": len(report.problems)}
+            await offload(self._store.record, by.name, "source.add", report.source, told)
+        return report
+
+    async def _add(self, where: Path | str, progress: Progress, commits: int | None, dry_run: bool, embed: bool) -> IngestReport:
         config = None if commits is not None or is_address(where) else await offload(config_at, Path(where))
         if dry_run and (commits is not None or is_address(where) or config is not None):
             raise InvalidRequest("Only files and folders can be tried with a dry run.")
@@ -88,6 +97,27 @@ class Intake:
             if self._watcher is not None:
                 self._watcher.follow(await offload(_located, where))
         return await self._embedded(report, progress, embed=embed)
+
+    async def source(self, name: str) -> SourceRecord:
+        """One source. Raises `NotFound`."""
+        found = next((source for source in await self.sources() if source.name == name), None)
+        if found is None:
+            raise NotFound(f"There is no source {name!r}.")
+        return found
+
+    async def reread(self, source: SourceRecord, progress: Progress = lambda *_: None) -> IngestReport:
+        """Read one source again."""
+        if source.live:
+            return await self.refresh([source.name], progress)
+        if not is_address(source.location) and not Path(source.location).is_absolute():
+            raise Conflict(
+                f"{source.location} is no file and no address: whoever brought the entries of {source.name!r} must bring them again."
+            )
+        return await self.add(source.location, progress)
+
+    async def forget(self, source: SourceRecord, who: str = "owner") -> None:
+        """Take the entries of a source out, with what was decided about them, and the source itself."""
+        await self._write(forget, source, Event(who, "source.remove", source.name, {"location": source.location}), self._store, self._sync)
 
     async def refresh(self, names: Collection[str] | None = None, progress: Progress = lambda *_: None) -> IngestReport:
         """Ask live servers again, all or those named; those that fail keep their entries and are marked broken."""
@@ -117,7 +147,7 @@ class Intake:
         """Keep the catalog as its files are (B11): these paths, or all file sources and those added meanwhile. Ends when cancelled."""
 
         async def read(location: Path) -> None:
-            tell(await self.add(location))
+            tell(await self._add(location, lambda *_: None, None, False, True))
 
         watcher = Watcher(read, self.settings.catalog)
         chosen = await offload(lambda: [_located(path) for path in paths])

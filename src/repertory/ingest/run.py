@@ -10,16 +10,19 @@ import gc
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, count
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from repertory.errors import InvalidRequest, SourceError
 from repertory.indexes.read import Reading, read
 from repertory.indexes.sync import Sync, Written
+from repertory.ingest.guard import guard
+from repertory.ingest.override import decide
 from repertory.ingest.project import VERSION, project
 from repertory.model import Document, Entity, content_digest
 from repertory.sources import folder, history
@@ -27,7 +30,7 @@ from repertory.sources.base import Gone, Problem
 from repertory.sources.content import storable
 from repertory.sources.feed import Feed, read_feed
 from repertory.sources.web import Web
-from repertory.store import Changes, NewDocument, Store
+from repertory.store import Changes, Event, NewDocument, Override, SourceRecord, Store
 
 BATCH = 1000  # entities in one transaction
 
@@ -58,7 +61,7 @@ class IngestReport:
 def ingest_path(path: Path, store: Store, sync: Sync, progress: Progress, *, dry_run: bool = False) -> IngestReport:
     """Read a file or folder into the catalog; what it no longer holds leaves it. A dry run only tells what would happen."""
     location = path.expanduser().resolve()
-    name = _source_name(str(location), location.stem if location.is_file() else location.name or "root", store)
+    name = source_name(str(location), location.stem if location.is_file() else location.name or "root", store)
     items = folder.read_path(location, name, lambda done, total: progress("Reading", done, total))
     return ingest(name, str(location), items if store.digests(name) else _something(items, str(location)), store, sync, dry_run=dry_run)
 
@@ -67,7 +70,7 @@ def ingest_history(path: Path, commits: int, store: Store, sync: Sync) -> Ingest
     """Read the newest commits of a git repository into the catalog; older ones leave it."""
     top = history.top_of(path.expanduser().resolve())
     location = f"git:{storable(str(top))}"  # the same folder may be a source of files, too
-    name = _source_name(location, f"{storable(top.name.removesuffix('.git') or 'root')}@git", store)
+    name = source_name(location, f"{storable(top.name.removesuffix('.git') or 'root')}@git", store)
     return ingest(name, location, history.read_history(top, commits), store, sync)
 
 
@@ -88,7 +91,7 @@ def fetch(address: str, store: Store, progress: Progress) -> Feed:
 def ingest_feed(feed: Feed, store: Store, sync: Sync) -> IngestReport:
     """Write what an address told, and remember what to come back with."""
     parts = urlsplit(feed.location)
-    name = _source_name(feed.location, parts.netloc, store)
+    name = source_name(feed.location, parts.netloc, store)
     items = feed.items if store.digests(name) else _something(feed.items, feed.location)
     report = ingest(name, feed.location, items, store, sync, complete=feed.complete)
     if feed.mark or feed.complete:
@@ -106,6 +109,7 @@ def ingest(
     complete: bool = True,
     live: bool = False,
     dry_run: bool = False,
+    events: Sequence[Event] = (),
 ) -> IngestReport:
     """Make a source's entries in the catalog what `items` says they are; where they are not complete, what they do not tell of stays."""
     report = IngestReport(name, dry_run=dry_run)
@@ -117,16 +121,20 @@ def ingest(
     unread: set[str] = set()
     withdrawn: set[str] = set()
     came: Counter[str] = Counter()  # what new entities say
-    for batch in _batches(_unique(items, provenance, unread, withdrawn, report)):
+    overrides, originals = store.overrides(), dict[str, Entity]()
+    noted = list(events)  # for the audit log, with the first write
+    for batch in _batches(_decided(_unique(items, provenance, unread, withdrawn, report), overrides, originals)):
         if report.added + report.changed + report.unchanged == 0 and not dry_run:
             store.put_source(name, location, live=live)  # before its first entry: a run that is killed must not leave entries of nobody
         with _uncollected():
             changes = Changes(f"add {name}", name)
-            for entity in _unowned(batch, known, store, report):
+            ours = list(_unowned(batch, known, store, report))
+            for entity in ours:
                 _compare(entity, known, changes, report)
+            changes.put_overrides += _kept_apart([entity.id for entity in ours], overrides, originals, store)
             written = _diff_documents(changes, store)
             came.update(_said(changes.put_documents, known))
-            _write(changes, written, store, sync, report)
+            _write(changes, written, store, sync, report, noted)
     # What a file held stays when the file could not be read this time: a typing error must not empty the catalog.
     gone = [
         entity_id
@@ -138,7 +146,7 @@ def ingest(
     report.removed = len(gone) - report.moved
     if not complete:
         report.unchanged = len(known) - report.changed - len(gone)
-    _write(Changes(f"add {name}", name, remove_entities=gone), {}, store, sync, report)
+    _write(Changes(f"add {name}", name, remove_entities=gone), {}, store, sync, report, noted)
     if dry_run:
         return report
     sync.settle()
@@ -158,7 +166,7 @@ def _something(items: Iterable[Entity | Problem | Gone], location: str) -> Itera
         raise SourceError(f"Nothing to add in {location}: no tool file, agent card, server.json, SKILL.md or Markdown file is there.")
 
 
-def _source_name(location: str, wished: str, store: Store) -> str:
+def source_name(location: str, wished: str, store: Store) -> str:
     """The name a location already has, or a new one like the one wished for."""
     taken = {source.name: source.location for source in store.sources()}
     for name, known in taken.items():
@@ -224,6 +232,7 @@ def _compare(entity: Entity, known: dict[str, tuple[str, str]], changes: Changes
 
 def _diff_documents(changes: Changes, store: Store) -> Written:
     """Of the entities that changed, only the documents that changed; answers what was read in them, which the index needs too."""
+    guard(changes, store)
     stored = store.signatures([entity.id for entity, _ in changes.put_entities])
     changed: list[tuple[Document, str]] = []
     for entity, _ in changes.put_entities:
@@ -251,9 +260,54 @@ def _new_document(document: Document, signature: str, reading: Reading) -> NewDo
     return NewDocument(document, signature, length, reading.short_names, reading.terms.dimensions, reading.plain)
 
 
-def _write(changes: Changes, written: Written, store: Store, sync: Sync, report: IngestReport) -> None:
+def forget(source: SourceRecord, event: Event, store: Store, sync: Sync) -> None:
+    """Take a source out of the catalog, with its entries and what was decided about them."""
+    ids = list(store.digests(source.name))
+    decided = store.overrides().keys() | store.originals(ids).keys()
+    forgotten = [Override(one, {}, None) for one in ids if one in decided]
+    store.write(Changes(f"forget {source.name}", source.name, remove_entities=ids, put_overrides=forgotten, events=[event]))
+    store.drop_source(source.name)
+    sync.catch_up()
+    sync.settle()
+
+
+def rewrite(changes: Changes, entities: Iterable[Entity], store: Store, sync: Sync) -> None:
+    """Write what is different of these entities of one source, with the changes that go with it."""
+    known = store.digests(changes.source)
+    for entity in entities:
+        _compare(entity, known, changes, IngestReport(changes.source))
+    readings = _diff_documents(changes, store)
+    store.write(changes)
+    sync.catch_up(readings)
+    sync.settle()
+
+
+def _decided(brought: Iterator[Entity], overrides: Mapping[str, Mapping[str, Any]], originals: dict[str, Entity]) -> Iterator[Entity]:
+    """Each entity as it was decided about; what its source says instead is noted."""
+    if not overrides:
+        yield from brought
+        return
+    for after, before in decide(brought, overrides).values():
+        if after != before:
+            originals[before.id] = before
+        yield after
+
+
+def _kept_apart(
+    ids: Sequence[str], overrides: Mapping[str, Mapping[str, Any]], originals: Mapping[str, Entity], store: Store
+) -> Iterator[Override]:
+    """What is to be noted anew of what sources say."""
+    stored = store.originals(ids)
+    for entity_id in ids:
+        if stored.get(entity_id) != originals.get(entity_id):
+            yield Override(entity_id, overrides.get(entity_id, {}), originals.get(entity_id))
+
+
+def _write(changes: Changes, written: Written, store: Store, sync: Sync, report: IngestReport, events: list[Event]) -> None:
     report.documents += len(changes.put_documents)
     if changes and not report.dry_run:
+        changes.events += events
+        events.clear()
         store.write(changes)
         sync.catch_up(written)
 

@@ -6,7 +6,8 @@ shown.
 
 from repertory.model.document import Document, Field
 from repertory.model.entity import PUBLIC, Edge, Entity, Kind, Link, Status, content_digest
-from repertory.model.filter import Bucket, Filter, Principal
+from repertory.model.filter import ADMIN, Bucket, Filter, Principal
+from repertory.model.offer import SERVERS, bucket_of, is_guarded, offers_of, tool_of
 from repertory.model.request import Fusion, Preset, SearchRequest, Strategy
 from repertory.model.result import (
     Boost,
@@ -23,7 +24,9 @@ from repertory.model.result import (
 )
 
 __all__ = [
+    "ADMIN",
     "PUBLIC",
+    "SERVERS",
     "Boost",
     "Bucket",
     "Candidate",
@@ -49,5 +52,9 @@ __all__ = [
     "Status",
     "Strategy",
     "Suggestion",
+    "bucket_of",
     "content_digest",
+    "is_guarded",
+    "offers_of",
+    "tool_of",
 ]

@@ -85,7 +85,8 @@ class Entity:
     details: Mapping[str, Any] = field(default_factory=_no_mapping)
     status: Status = Status.ACTIVE
     enabled: bool = True
-    audience: frozenset[str] = frozenset({PUBLIC})
+    audience: frozenset[str] = frozenset({PUBLIC})  # any of these groups suffices
+    scopes: frozenset[str] = frozenset()  # all of them are needed besides
     links: tuple[Link, ...] = ()
     modified: datetime | None = None
     provenance: str = ""  # the file or address it was read from
@@ -94,6 +95,11 @@ class Entity:
     def id(self) -> str:
         """Unique in a catalog: the kind's short word and the path."""
         return f"{self.kind.prefix}:{self.path}"
+
+    @property
+    def etag(self) -> str:
+        """Identifies this state of the entity: whoever changes it can say which state it means to change."""
+        return content_digest(self.as_json())
 
     def as_json(self) -> dict[str, Any]:
         """Plain JSON, the same on every surface."""
@@ -109,6 +115,7 @@ class Entity:
             "status": self.status.value,
             "enabled": self.enabled,
             "audience": sorted(self.audience),
+            "scopes": sorted(self.scopes),
             "links": [list(link) for link in self.links],
             "modified": self.modified.isoformat() if self.modified else None,
             "provenance": self.provenance,
@@ -122,6 +129,7 @@ class Entity:
         values["tags"] = tuple(values.get("tags", ()))
         values["status"] = Status(values.get("status", Status.ACTIVE))
         values["audience"] = frozenset(values.get("audience", (PUBLIC,)))
+        values["scopes"] = frozenset(values.get("scopes", ()))
         values["links"] = tuple(Link(*link) for link in values.get("links", ()))
         modified = values.get("modified")
         values["modified"] = datetime.fromisoformat(modified) if modified else None

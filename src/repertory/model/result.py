@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from repertory.model.entity import Entity, Kind
+from repertory.model.entity import Entity, Kind, Status
 
 
 class Hit(NamedTuple):
@@ -159,6 +159,10 @@ class Result:
         }
         if self.matching_tools:
             shown["matching_tools"] = [{**tool._asdict(), "score": round(tool.score, 4)} for tool in self.matching_tools]
+        if self.entity.status is not Status.ACTIVE:
+            shown["status"] = self.entity.status.value
+        if not self.entity.enabled:
+            shown["enabled"] = False
         if self.stale:
             shown["stale"] = True
         if explain:

@@ -15,8 +15,11 @@ from repertory.errors import (
     CatalogBusy,
     CatalogError,
     CatalogFormat,
+    Changed,
+    Conflict,
     EmbedderError,
     Forbidden,
+    IdentityError,
     InvalidPattern,
     InvalidRequest,
     NotFound,
@@ -24,15 +27,22 @@ from repertory.errors import (
     RepertoryError,
     SettingsError,
     SourceError,
+    Unauthorized,
     VectorsUnavailable,
 )
+from repertory.sources.content import storable
+
+PROBLEM_JSON = "application/problem+json"
 
 STATUSES: dict[type[RepertoryError], int] = {
     RepertoryError: 500,
     InvalidRequest: 400,
     InvalidPattern: 400,
     NotFound: 404,
+    Unauthorized: 401,
     Forbidden: 403,
+    Conflict: 409,
+    Changed: 412,
     SourceError: 422,
     CatalogError: 500,
     CatalogBusy: 503,
@@ -40,13 +50,17 @@ STATUSES: dict[type[RepertoryError], int] = {
     EmbedderError: 503,
     VectorsUnavailable: 503,
     RemoteModelError: 503,
+    IdentityError: 503,
     SettingsError: 500,
 }
 
 
 def problem_response(error: RepertoryError) -> JSONResponse:
     """An error of ours as an answer."""
-    return _problem(STATUSES[type(error)], error.code, str(error))
+    response = _problem(STATUSES[type(error)], error.code, str(error))
+    if isinstance(error, Unauthorized):
+        response.headers["WWW-Authenticate"] = 'Bearer realm="repertory"'
+    return response
 
 
 def validation_problem(error: RequestValidationError) -> JSONResponse:
@@ -61,4 +75,4 @@ def http_problem(error: StarletteHTTPException) -> JSONResponse:
 
 
 def _problem(status: int, code: str, detail: str) -> JSONResponse:
-    return JSONResponse({"status": status, "code": code, "detail": detail}, status, media_type="application/problem+json")
+    return JSONResponse({"status": status, "code": code, "detail": storable(detail)}, status, media_type=PROBLEM_JSON)

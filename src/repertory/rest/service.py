@@ -5,24 +5,43 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from importlib.resources import files
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 import repertory
 from repertory.app import Repertory
-from repertory.errors import RepertoryError
-from repertory.rest import entries, search, upkeep
-from repertory.rest.callers import Callers
+from repertory.errors import Forbidden, RepertoryError, Unauthorized
+from repertory.model import Principal
+from repertory.rest import (
+    answers,
+    audit,
+    connect,
+    entries,
+    health,
+    keys,
+    lifecycle,
+    lists,
+    official,
+    page,
+    runs,
+    search,
+    semantic,
+    sources,
+    upkeep,
+    wellknown,
+)
 from repertory.rest.problems import http_problem, problem_response, validation_problem
+from repertory.rest.references import KeepEncoded
 
 LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"]
-PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; connect-src 'self'"
+
+# An entry's own address takes what the others leave.
+ROUTES = (page, health, search, semantic, lists, connect, lifecycle, entries, sources, runs, official, wellknown, keys, audit, upkeep)
 
 
 def create_service(rep: Repertory, token: str) -> FastAPI:
@@ -31,23 +50,34 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
     @contextlib.asynccontextmanager
     async def lifespan(service: FastAPI) -> AsyncIterator[None]:
         behind: set[asyncio.Task[None]] = service.state.behind
-        behind |= {asyncio.create_task(rep.keep_embedding()), asyncio.create_task(rep.keep_refreshing())}
+        behind |= {asyncio.create_task(work) for work in (rep.keep_embedding(), rep.keep_refreshing(), rep.keep_tidy())}
         yield
         tasks = list(behind)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await rep.tidy()
 
-    service = FastAPI(title="Repertory", version=repertory.__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
+    service = FastAPI(
+        title="Repertory",
+        version=repertory.__version__,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        responses=answers.problems(401),
+    )
     service.state.rep = rep
-    service.state.callers = Callers(token)
-    service.state.behind = set()  # what runs behind the requests, and ends with the service
+    rep.callers.accept_owner(token)
+    service.state.behind = behind_requests = set[asyncio.Task[None]]()  # ends with the service
+    service.state.runs = runs.Runs(behind_requests)
     # A page from elsewhere that points its own name at 127.0.0.1 must not read the catalog through the visitor's browser.
-    service.add_middleware(TrustedHostMiddleware, allowed_hosts=LOOPBACK_NAMES)
-    page = files("repertory.web").joinpath("index.html").read_text("utf-8")
+    service.add_middleware(TrustedHostMiddleware, allowed_hosts=_names(rep))
+    service.add_middleware(KeepEncoded)
 
     @service.exception_handler(RepertoryError)
-    async def _problem(_: Request, error: RepertoryError) -> JSONResponse:
+    async def _problem(request: Request, error: RepertoryError) -> JSONResponse:
+        if isinstance(error, Unauthorized | Forbidden):
+            await rep.denied(_name(request), f"access.{error.code}", getattr(request.scope.get("route"), "path", ""))
         return problem_response(error)
 
     @service.exception_handler(RequestValidationError)
@@ -58,15 +88,26 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
     async def _refused(_: Request, error: StarletteHTTPException) -> JSONResponse:
         return http_problem(error)
 
-    @service.get("/", include_in_schema=False)
-    async def home() -> HTMLResponse:
-        return HTMLResponse(page, headers={"Content-Security-Policy": PAGE_POLICY})
-
-    @service.get("/health")
-    async def health() -> dict[str, Any]:
-        """Whether the service answers, and what it holds."""
-        return {"status": "ok", "version": repertory.__version__, **rep.status()}
-
-    for routes in (search, entries, upkeep):
+    for routes in ROUTES:
         service.include_router(routes.router)
+    described = service.openapi
+
+    def openapi() -> dict[str, Any]:
+        """The document, with the one error answer that all routes share."""
+        document = described()
+        document.setdefault("components", {}).setdefault("schemas", {})["Problem"] = answers.Problem.model_json_schema()
+        return document
+
+    service.openapi = openapi  # type: ignore[method-assign]  # FastAPI's own way
     return service
+
+
+def _names(rep: Repertory) -> list[str]:
+    """The names by which the service may be called."""
+    return [*LOOPBACK_NAMES, rep.settings.host, *rep.settings.allowed_hosts]
+
+
+def _name(request: Request) -> str:
+    """Whom to name in the audit log: nothing that a stranger made up."""
+    caller: Principal = getattr(request.state, "caller", Principal.anyone())
+    return caller.name

@@ -16,16 +16,11 @@ from fastapi.responses import JSONResponse, StreamingResponse
 
 from repertory.app import Repertory
 from repertory.errors import RepertoryError
+from repertory.model import Principal
 from repertory.rest.callers import Owner, Rep
 from repertory.rest.wire import AddBody
 
 router = APIRouter(include_in_schema=False)
-
-
-@router.get("/api/sources")
-async def sources(rep: Rep, _: Owner) -> dict[str, Any]:
-    """Where the entries come from, and how it went."""
-    return {"sources": [asdict(source) for source in await rep.sources()]}
 
 
 @router.post("/api/check")
@@ -48,12 +43,12 @@ async def export(rep: Rep, _: Owner) -> JSONResponse:
 
 
 @router.post("/api/add")
-async def add(body: AddBody, request: Request, rep: Rep, _: Owner) -> StreamingResponse:
+async def add(body: AddBody, request: Request, rep: Rep, owner: Owner) -> StreamingResponse:
     """Progress as JSON lines, the report or the problem last."""
-    return StreamingResponse(_adding(rep, body, request.app.state.behind), media_type="application/x-ndjson")
+    return StreamingResponse(_adding(rep, body, request.app.state.behind, owner), media_type="application/x-ndjson")
 
 
-async def _adding(rep: Repertory, body: AddBody, behind: set[asyncio.Task[None]]) -> AsyncIterator[str]:
+async def _adding(rep: Repertory, body: AddBody, behind: set[asyncio.Task[None]], by: Principal) -> AsyncIterator[str]:
     lines: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
     loop = asyncio.get_running_loop()
 
@@ -62,7 +57,7 @@ async def _adding(rep: Repertory, body: AddBody, behind: set[asyncio.Task[None]]
 
     async def work() -> None:
         try:
-            report = await rep.add(body.path, progress, commits=body.commits, dry_run=body.dry_run, embed=body.embed)
+            report = await rep.add(body.path, progress, commits=body.commits, dry_run=body.dry_run, embed=body.embed, by=by)
             lines.put_nowait({"report": asdict(report)})
         except RepertoryError as error:
             lines.put_nowait({"problem": {"code": error.code, "message": str(error)}})

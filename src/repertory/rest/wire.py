@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from enum import StrEnum
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from repertory.model import Fusion, Kind, Preset, SearchRequest, Strategy
+from repertory.model import Fusion, Kind, Preset, SearchRequest, Status, Strategy
 from repertory.model.request import DEFAULT_LIMIT, MAX_LIMIT, MAX_QUERY_LENGTH
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+
+
+class Detail(StrEnum):
+    """How much is said of each result."""
+
+    COMPACT = "compact"
+    FULL = "full"
 
 
 class SearchBody(BaseModel):
@@ -30,10 +40,12 @@ class SearchBody(BaseModel):
     include_draft: bool = False
     include_disabled: bool = False
     explain: bool = Field(False, description="Say for each result why it is there.")
+    detail: Detail = Field(Detail.COMPACT, description="full: with metadata, details (a tool's schemas), status and date of each result.")
+    cursor: str | None = Field(None, max_length=500, description="From the page before; the rest of the body as it was.")
 
     def to_request(self) -> SearchRequest:
         """The request in our own nouns."""
-        return SearchRequest.from_json(self.model_dump())
+        return SearchRequest.from_json(self.model_dump(exclude={"detail", "cursor"}))
 
 
 class AddBody(BaseModel):
@@ -45,3 +57,62 @@ class AddBody(BaseModel):
     commits: int | None = Field(None, ge=1, description="Read so many commits of the git repository at the path, instead of its files.")
     dry_run: bool = Field(False, description="Only tell what would change.")
     embed: bool = Field(True, description="Whether what is new is embedded at once.")
+
+
+class EntryBody(BaseModel):
+    """The body of `POST` and `PUT /api/entries`: what a file would hold as `definition`, or the same plainly."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"kind": "tool", "name": "add", "description": "Add two numbers.", "details": {"input_schema": {"type": "object"}}},
+                {"kind": "skill", "definition": {"markdown": "---\nname: greet\ndescription: Greet a person.\n---\nSay hello."}},
+            ]
+        },
+    )
+
+    kind: Kind
+    definition: dict[str, Any] | None = Field(
+        None, description="As in a tool file, server.json, agent card, virtual server; or {markdown}."
+    )
+    path: str | None = Field(None, max_length=1000, description="Of a document; other kinds get theirs from their names.")
+    name: str | None = Field(None, max_length=200)
+    description: str | None = Field(None, max_length=100_000)
+    tags: list[str] | None = Field(None, max_length=1000)
+    metadata: dict[str, Any] | None = None
+    details: dict[str, Any] | None = Field(None, description="What only its kind has: input_schema, tools, skills, url, body, remotes...")
+    status: Status | None = None
+    enabled: bool | None = None
+    audience: list[str] | None = None
+    scopes: list[str] | None = None
+
+    def described(self) -> dict[str, Any]:
+        """The definition: what is said plainly stands over what is said in it."""
+        plainly = self.model_dump(exclude={"kind", "definition", "details"}, exclude_none=True, mode="json")
+        return {**(self.details or {}), **(self.definition or {}), **plainly}
+
+
+class DecisionBody(BaseModel):
+    """The body of `PATCH /api/entries/{id}`. What is not named stays; null takes a decision back."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"minProperties": 1})
+
+    status: Status | None = None
+    enabled: bool | None = None
+    audience: list[Name] | None = Field(None, min_length=1, description="The groups that find it.")
+    scopes: list[Name] | None = Field(None, description="What one needs besides.")
+    tags: list[Name] | None = None
+
+    def decided(self) -> dict[str, Any]:
+        """What was named, as plain JSON."""
+        return self.model_dump(exclude_unset=True, mode="json")
+
+
+class SourceBody(BaseModel):
+    """The body of `POST /api/sources`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    location: str = Field(min_length=1, max_length=4096, description="An http(s) address, or an absolute path on the serving machine.")
+    commits: int | None = Field(None, ge=1, le=1_000_000, description="Read so many commits of the git repository there, not its files.")

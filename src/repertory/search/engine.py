@@ -81,6 +81,7 @@ class Engine:
         response, made = await self.answers.get(key, lambda: self._find(planned, context, request))
         if any(note.code != "abstained" for note in response.diagnostics):  # what was missing may be back at any moment
             self.answers.forget(key)
+        response = self._revealed(response, principal)
         response = replace(response, cached=not made, took_ms=(time.perf_counter() - started) * 1000)
         self._log_search(request, response)
         return response
@@ -141,6 +142,21 @@ class Engine:
             corrected=reading.corrected,
             concepts=found.concepts,
             withheld=withheld(snapshot.counts, planned.filter) if request.explain else None,
+        )
+
+    def _revealed(self, response: SearchResponse, principal: Principal) -> SearchResponse:
+        """A18: every entry as this principal may see it. How far the whole catalog knows a word is told to none but who sees all of it."""
+        if principal.is_admin:
+            return response
+        sight = access.everything_for(principal)
+        if not all(map(sight.admits, self.sync.snapshot.counts)):
+            response = replace(response, known=None, idf=0.0)
+        return replace(
+            response,
+            results=tuple(replace(one, entity=access.reveal(one.entity, principal)) for one in response.results),
+            tools=tuple(one._replace(entity=access.reveal(one.entity, principal)) for one in response.tools),
+            related=tuple(one._replace(entity=access.reveal(one.entity, principal)) for one in response.related),
+            next_steps=tuple(one._replace(entity=access.reveal(one.entity, principal)) for one in response.next_steps),
         )
 
     async def _rerank(self, reranker: Reranker, found: Found, ranked: list[Candidate]) -> tuple[list[Candidate], Diagnostic | None]:

@@ -17,7 +17,7 @@ from repertory.sources.base import Problem
 from repertory.sources.content import Unreadable, glimpse, storable
 from repertory.sources.values import JSON_SUFFIX, Loading, Parsed
 
-_KEPT = {  # of a card as it stands there, and what we call it
+KEPT = {  # of a card as it stands there, and what we call it
     "protocolVersion": "protocol_version",
     "supportedInterfaces": "interfaces",
     "defaultInputModes": "input_modes",
@@ -103,7 +103,7 @@ def _agent(card: Mapping[str, Any], skills: list[dict[str, Any]], provenance: st
         "provider": attributes.table(card, "provider"),
         "url": _url(card),
         "capabilities": capabilities,
-        **{ours: card[theirs] for theirs, ours in _KEPT.items() if card.get(theirs)},
+        **{ours: card[theirs] for theirs, ours in KEPT.items() if card.get(theirs)},
     }
     return Entity(
         kind=Kind.A2A_AGENT,

@@ -22,7 +22,7 @@ from repertory.sources.values import JSON_SUFFIX, Loading
 
 OFFICIAL = "io.modelcontextprotocol.registry/official"  # where a registry says what it knows of a version
 _SCHEMA = "server.schema.json"
-_KEPT = {  # of a server.json, and what we call it
+KEPT = {  # of a server.json, and what we call it
     "repository": "repository",
     "websiteUrl": "website_url",
     "packages": "packages",
@@ -143,7 +143,7 @@ def _entity(name: str, record: Record, provenance: str) -> Entity | Gone:
     details = {
         "title": attributes.text(server, "title"),
         "version": attributes.text(server, "version"),
-        **{ours: _told(server.get(theirs)) for theirs, ours in _KEPT.items()},
+        **kept(server),
         "status_message": attributes.text(told, "statusMessage"),
     }
     return Entity(
@@ -156,6 +156,11 @@ def _entity(name: str, record: Record, provenance: str) -> Entity | Gone:
         modified=_moment(told.get("updatedAt") or told.get("publishedAt")),
         provenance=provenance,
     )
+
+
+def kept(server: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a server tells how it is to be had, without secrets."""
+    return {ours: _told(server.get(theirs)) for theirs, ours in KEPT.items() if server.get(theirs)}
 
 
 def _told(value: Any) -> Any:

@@ -16,6 +16,7 @@ from repertory.sources import attributes, frontmatter
 from repertory.sources.attributes import Invalid
 from repertory.sources.base import Problem
 from repertory.sources.content import Unreadable, read_text, storable
+from repertory.sources.values import Parsed
 
 FILE_NAME = "SKILL.md"
 MAX_NAME = 64
@@ -36,34 +37,43 @@ class SkillReader:
     def read(self, file: Path, root: Path, namespace: str) -> Iterator[Entity | Problem]:
         """The skill, or everything that is wrong with it."""
         try:
-            content = frontmatter.split(read_text(file))
-            if content.error is not None:
-                raise content.error
-            if content.head is None:
-                raise Unreadable("has no front matter; open it with ---, name, description and ---", 1)
+            text = read_text(file)
         except Unreadable as error:
             yield error.problem(file)
             return
-        head = content.head
-        problems = [
-            Problem(storable(str(file)), f"the skill stays out: {violation}", head.line(violation.key))
-            for violation in _violations(head.value, file.absolute().parent.name)
-        ]
-        if problems:
-            yield from problems
-            return
-        try:
-            yield _skill(head.value, content.body.strip(), str(file.absolute()))
-        except Invalid as error:
-            yield Problem(storable(str(file)), f"the skill stays out: {error}", head.line(error.key))
+        yield from skill(text, file.absolute().parent.name, storable(str(file)), str(file.absolute()))
 
 
-def _violations(head: Mapping[str, Any], folder: str) -> Iterator[Invalid]:
+def skill(text: str, folder: str | None, where: str, provenance: str) -> Iterator[Entity | Problem]:
+    """The skill of a SKILL.md, or everything that is wrong with it. `folder` is what it must be named after, where it is in one."""
+    content = frontmatter.split(text)
+    if content.error is not None:
+        yield Problem(where, str(content.error), content.error.line)
+    elif content.head is None:
+        yield Problem(where, "has no front matter; open it with ---, name, description and ---", 1)
+    else:
+        yield from described(content.head, content.body, folder, where, provenance)
+
+
+def described(head: Parsed, body: str, folder: str | None, where: str, provenance: str) -> Iterator[Entity | Problem]:
+    """The skill that a head and instructions describe, or everything that is wrong with it."""
+    violations = list(_violations(head.value, folder))
+    try:
+        found = None if violations else _skill(head.value, body.strip(), provenance)
+    except Invalid as error:
+        found = None
+        violations.append(error)
+    yield from (Problem(where, f"the skill stays out: {violation}", head.line(violation.key)) for violation in violations)
+    if found is not None:
+        yield found
+
+
+def _violations(head: Mapping[str, Any], folder: str | None) -> Iterator[Invalid]:
     name, description = head.get("name"), head.get("description")
     if not isinstance(name, str) or not _NAME.fullmatch(name) or len(name) > MAX_NAME:
         rule = f"lower-case letters, digits and single hyphens, at most {MAX_NAME} characters"
         yield Invalid("name", f"name {attributes.shown(name)} must be {rule}")
-    elif name != folder:
+    elif folder is not None and name != folder:
         yield Invalid("name", f"name {name!r} must be the name of its folder, {folder!r}; rename one of them")
     if not isinstance(description, str) or not description.strip():
         yield Invalid("description", "description is missing; say what the skill does and when to use it")

@@ -11,12 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from repertory.model import Entity, Kind, Link, Status
+from repertory.model.offer import access_of
 from repertory.sources import attributes, toolshape
 from repertory.sources.attributes import Invalid, Visibility
 from repertory.sources.base import Problem
 from repertory.sources.content import Unreadable, glimpse, storable
+from repertory.sources.registry import kept
 from repertory.sources.toolshape import Contents
 from repertory.sources.values import SUFFIXES, Loading, Step
+
+PART_OF = "part_of"  # the relation of a tool to its server
 
 
 class ToolFileReader:
@@ -87,7 +91,7 @@ class Listing:
                 return
         tools = self._tools(server)
         if server is not None:
-            yield _with_tools(server, tools)
+            yield with_tools(server, tools)
         yield from tools
         yield from self._problems
 
@@ -105,6 +109,7 @@ class Listing:
             details={
                 **{key: text for key in ("title", "version", "instructions") if (text := attributes.text(entry, key))},
                 **{key: entry[key] for key in ("prompts", "resources") if type(entry.get(key)) is int},
+                **kept(entry),
             },
             provenance=self._provenance,
             **attributes.visibility(entry, Visibility())._asdict(),
@@ -128,7 +133,7 @@ class Listing:
     def _tool(self, entry: Any, number: int, server: Entity | None) -> Entity:
         tool = toolshape.unwrap(entry)
         name = attributes.name(tool)
-        above = Visibility(server.status, server.enabled, server.audience) if server else Visibility()
+        above = Visibility(server.status, server.enabled, server.audience, server.scopes) if server else Visibility()
         server_name = toolshape.server_name(entry, tool) or (server.name if server else "")
         home = server if server and server.name == server_name else None
         details = {
@@ -148,7 +153,7 @@ class Listing:
             tags=attributes.tags(tool) or (home.tags if home else ()),
             metadata=attributes.table(tool, "metadata"),
             details={key: value for key, value in details.items() if value is not None},
-            links=(Link(home.id, "part_of"),) if home else (),
+            links=(Link(home.id, PART_OF),) if home else (),
             provenance=self._provenance,
             **attributes.visibility(tool, above)._asdict(),
         )
@@ -176,17 +181,16 @@ class Listing:
         self._problems.append(Problem(self._where, f"{self._position(number)}: {error}", line))
 
 
-def _with_tools(server: Entity, tools: Sequence[Entity]) -> Entity:
-    """The server with those tools that everybody who finds it finds too: it must not tell of the others (A13, A18)."""
+def with_tools(server: Entity, tools: Sequence[Entity]) -> Entity:
+    """The server with its tools, as far as who finds it may find them (A13); each offer notes who else may not see its tool (A18)."""
     offered = [
         tool
         for tool in tools
-        if Link(server.id, "part_of") in tool.links
+        if Link(server.id, PART_OF) in tool.links
         and tool.status in (server.status, Status.ACTIVE, Status.BETA)
         and tool.enabled >= server.enabled
-        and tool.audience >= server.audience
     ]
-    listed = [{"name": tool.name, "description": tool.description} for tool in offered]
+    listed = [{"name": tool.name, "description": tool.description, **access_of(tool.audience, tool.scopes)} for tool in offered]
     links = tuple(Link(tool.id, "has_tool") for tool in offered)
     return replace(server, details={**server.details, "tools": listed}, links=links)
 

@@ -46,15 +46,20 @@ class VirtualServerReader:
         except Unreadable as error:
             yield error.problem(file)
             return
-        entry = parsed.value.get(KEY) if isinstance(parsed.value, dict) else None
-        try:
-            if not isinstance(entry, dict) or not isinstance(entry.get("tools"), list):
-                raise Invalid("", f"expected {KEY} with a name and a list of tools")
-            tools, problems = _tools(entry["tools"], where, parsed)
-            yield from problems
-            yield _server(entry, tools, str(file.absolute()))
-        except Invalid as error:
-            yield Problem(where, f"{KEY}: {error}", parsed.line(KEY, error.key))
+        yield from virtual_server(parsed, where, str(file.absolute()))
+
+
+def virtual_server(parsed: Parsed, where: str, provenance: str) -> Iterator[Entity | Problem]:
+    """The virtual server of a definition, and a problem for each of its tools that is wrong."""
+    entry = parsed.value.get(KEY) if isinstance(parsed.value, dict) else None
+    try:
+        if not isinstance(entry, dict) or not isinstance(entry.get("tools"), list):
+            raise Invalid("", f"expected {KEY} with a name and a list of tools")
+        tools, problems = _tools(entry["tools"], where, parsed)
+        yield from problems
+        yield _server(entry, tools, provenance)
+    except Invalid as error:
+        yield Problem(where, f"{KEY}: {error}", parsed.line(KEY, error.key))
 
 
 def _server(entry: dict[str, Any], tools: list[dict[str, Any]], provenance: str) -> Entity:

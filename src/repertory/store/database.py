@@ -53,6 +53,11 @@ class Database:
             connection.execute(facts.delete().where(facts.c.name == name))
             connection.execute(insert(facts).values(name=name, value=value))
 
+    def revision(self) -> int:
+        """The revision of the truth, which the index may not have reached yet."""
+        with self._engine.connect() as connection:
+            return write.counter(connection, "revision")
+
     def close(self) -> None:
         """Close every connection."""
         self._engine.dispose()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,65 @@ class NewDocument:
     words: frozenset[str]  # its plain words (see `text/tokens`)
 
 
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What somebody did, for the audit log: no secret, no text of a query."""
+
+    who: str
+    action: str  # "key.create", "entry.update": a noun and a verb
+    target: str
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    id: int = 0  # given by the store, like the time
+    at: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain JSON, the same on every surface."""
+        return {
+            "id": self.id,
+            "at": self.at,
+            "who": self.who,
+            "action": self.action,
+            "target": self.target,
+            "detail": dict(self.detail),
+        }
+
+
+class Override(NamedTuple):
+    """What is decided about an entry, and the entry as its source brought it where that is something else."""
+
+    entity_id: str
+    changes: Mapping[str, Any]
+    original: Entity | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRecord:
+    """An API key as it is kept: the hash of its secret, and what it opens."""
+
+    id: str
+    name: str  # whoever uses it
+    hash: str = field(repr=False)
+    groups: frozenset[str]
+    scopes: frozenset[str]
+    created: str  # ISO 8601, like the others
+    expires: str | None = None
+    last_used: str | None = None  # to the hour
+    revoked: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain JSON, the same on every surface; the hash is nobody's business."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "groups": sorted(self.groups),
+            "scopes": sorted(self.scopes),
+            "created": self.created,
+            "expires": self.expires,
+            "last_used": self.last_used,
+            "revoked": self.revoked,
+        }
+
+
 @dataclass(slots=True)
 class Changes:
     """One atomic write. Entities that are put replace the ones with their id, edges included; documents likewise."""
@@ -36,9 +95,11 @@ class Changes:
     remove_entities: list[str] = field(default_factory=list)  # with all their documents
     put_documents: list[NewDocument] = field(default_factory=list)
     remove_documents: list[str] = field(default_factory=list)
+    put_overrides: list[Override] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)  # what the audit log says of it
 
     def __bool__(self) -> bool:
-        return bool(self.put_entities or self.remove_entities or self.put_documents or self.remove_documents)
+        return bool(self.put_entities or self.remove_entities or self.put_documents or self.remove_documents or self.put_overrides)
 
 
 class Reference(NamedTuple):

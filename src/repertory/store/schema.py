@@ -127,6 +127,40 @@ statements = Table(  # edges between entities that a third one brings: a Markdow
     Index("statements_by_target", "target"),
 )
 
+audit = Table(  # who did what
+    "audit",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("at", String, nullable=False),  # ISO 8601, UTC
+    Column("who", String, nullable=False),
+    Column("action", String, nullable=False),
+    Column("target", Text, nullable=False),
+    Column("detail", Text, nullable=False),  # JSON
+    Index("audit_by_time", "at"),
+)
+
+overrides = Table(  # what an administrator decided about an entry, whatever its source says
+    "overrides",
+    metadata,
+    Column("entity_id", String, primary_key=True),
+    Column("changes", Text, nullable=False),  # JSON; {} where it only follows its server
+    Column("original", Text, nullable=False),  # the entity as its source brought it, as JSON; empty where it is the same
+)
+
+keys = Table(  # API keys; of the secret only its hash
+    "keys",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("name", String, nullable=False),
+    Column("hash", String, nullable=False),
+    Column("groups", Text, nullable=False),  # JSON
+    Column("scopes", Text, nullable=False),
+    Column("created", String, nullable=False),  # ISO 8601
+    Column("expires", String),
+    Column("last_used", String),
+    Column("revoked", String),
+)
+
 revisions = Table(
     "revisions",
     metadata,

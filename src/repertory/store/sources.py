@@ -28,6 +28,7 @@ class Sources(Database):
         """Forget a source that brings nothing any more."""
         with self._writing, self._engine.begin() as connection:
             connection.execute(sources.delete().where(sources.c.name == name))
+            connection.execute(marks.delete().where(marks.c.source == name))
 
     def put_mark(self, source: str, mark: str) -> None:
         """Remember what to come back to a source with."""

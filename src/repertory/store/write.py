@@ -20,8 +20,22 @@ from sqlalchemy import ClauseElement, Column, Connection, Table, delete, func, i
 from repertory.embedders.base import Vector
 from repertory.graph import derive as graph
 from repertory.model import Bucket, Entity, Field
-from repertory.store.records import Changes, NewDocument, SourceState
-from repertory.store.schema import documents, edges, embeddings, entities, facts, outbox, revisions, sources, statements, terms, words
+from repertory.store.records import Changes, Event, NewDocument, Override, SourceState
+from repertory.store.schema import (
+    audit,
+    documents,
+    edges,
+    embeddings,
+    entities,
+    facts,
+    outbox,
+    overrides,
+    revisions,
+    sources,
+    statements,
+    terms,
+    words,
+)
 
 CHUNK = 500  # values in one IN list: below every database's limit
 
@@ -46,7 +60,34 @@ def apply(connection: Connection, changes: Changes) -> int:
     _put_entities(connection, changes.put_entities, changes.source)
     added = _put_documents(connection, changes.put_documents)
     _announce(connection, removed=removed, put=added)
+    _put_overrides(connection, changes.put_overrides)
+    note_events(connection, changes.events)
     return _revise(connection, changes.note)
+
+
+def _put_overrides(connection: Connection, decided: Sequence[Override]) -> None:
+    _delete(connection, overrides.c.entity_id, [one.entity_id for one in decided])
+    rows = [
+        {
+            "entity_id": one.entity_id,
+            "changes": json.dumps(dict(one.changes), ensure_ascii=False),
+            "original": json.dumps(one.original.as_json(), ensure_ascii=False, default=str) if one.original else "",
+        }
+        for one in decided
+        if one.changes or one.original
+    ]
+    _insert(connection, overrides, rows)
+
+
+def note_events(connection: Connection, events: Iterable[Event]) -> None:
+    """Write into the audit log."""
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    rows = [
+        {"at": at, "who": one.who, "action": one.action, "target": one.target, "detail": json.dumps(dict(one.detail), default=str)}
+        for one in events
+    ]
+    if rows:
+        connection.execute(insert(audit), rows)
 
 
 def add_embeddings(connection: Connection, model: str, vectors: Mapping[str, Vector], *, announce: bool) -> dict[int, Vector]:
@@ -82,9 +123,10 @@ def prune_embeddings(connection: Connection, models: Collection[str], concepts: 
 def _put_entities(connection: Connection, changed: Sequence[tuple[Entity, str]], source: str) -> None:
     ids = [entity.id for entity, _ in changed]
     positions: dict[str, int] = {}
+    owners: dict[str, str] = {}  # an entry stays with the source that brought it, whoever writes it again
     for chunk in chunks(ids):
-        found = connection.execute(select(entities.c.id, entities.c.position).where(entities.c.id.in_(chunk)))
-        positions.update((row.id, row.position) for row in found)
+        for row in connection.execute(select(entities.c.id, entities.c.position, entities.c.source).where(entities.c.id.in_(chunk))):
+            positions[row.id], owners[row.id] = row.position, row.source
     last = connection.execute(select(func.max(entities.c.position))).scalar() or 0
     _delete(connection, entities.c.id, ids)
     _delete(connection, edges.c.origin, ids)
@@ -101,7 +143,7 @@ def _put_entities(connection: Connection, changed: Sequence[tuple[Entity, str]],
                 "kind": entity.kind.value,
                 "name": entity.name,
                 "bucket": Bucket.of(entity).key,
-                "source": source,
+                "source": owners.get(entity.id, source),
                 "provenance": entity.provenance,
                 "digest": digest,
                 "data": json.dumps(entity.as_json(), ensure_ascii=False, default=str),
@@ -114,7 +156,7 @@ def _put_entities(connection: Connection, changed: Sequence[tuple[Entity, str]],
 
 def put_edges(connection: Connection, changed: Sequence[Entity]) -> None:
     """E03: what each entity declares, what follows from it, and what it states of others."""
-    owned = [(entity.id, *link) for entity in changed for link in dict.fromkeys((*entity.links, *graph.derive(entity)))]
+    owned = [(entity.id, *link) for entity in changed for link in dict.fromkeys((*graph.declared(entity), *graph.derive(entity)))]
     stated = [{"owner": entity.id, **edge._asdict()} for entity in changed for edge in graph.statements(entity)]
     _many(connection, insert(edges), [column.name for column in edges.columns], owned)  # as `Link` has it: target, then relation
     _insert(connection, statements, stated)

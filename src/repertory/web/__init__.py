@@ -1,4 +1,5 @@
 """What does a person see in the browser?
 
-One page without a build step, served as it is; it asks the REST API like any other client.
+Plain files without a build step, served by `rest/page` as they are; the page asks the REST API like any other client. Each module of `js/`
+opens with the question it answers.
 """

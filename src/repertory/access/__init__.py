@@ -1,0 +1,11 @@
+"""Who is calling, and what may they see and do?
+
+The one place for it (A18). `sight` makes a filter of a principal and strips an entry for whoever it is shown to; `callers` makes a
+principal of a credential: an API key (`keys`), or a token of an identity provider (`tokens`).
+"""
+
+from repertory.access.callers import Callers
+from repertory.access.denials import Denial, Denials
+from repertory.access.sight import everything_for, filter_for, narrow, offered, reveal, shown
+
+__all__ = ["Callers", "Denial", "Denials", "everything_for", "filter_for", "narrow", "offered", "reveal", "shown"]

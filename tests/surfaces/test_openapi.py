@@ -1,0 +1,80 @@
+"""Does every route answer as the OpenAPI document says, whatever it is sent?
+
+Schemathesis makes the requests: good ones, odd ones, wrong ones. No answer may be our fault, and each must be one that is described.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.failures import FailureGroup
+from schemathesis.core.result import Ok
+from schemathesis.generation import GenerationMode
+from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance, status_code_conformance
+
+from tests.conftest import EXAMPLES as CATALOG
+from tests.surfaces.programs import Served, run, serving
+
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+EXAMPLES = 4  # of each mode, per route and caller: the whole takes less than a minute
+NOT_OURS = {"location": "/nowhere/at/all"}  # what else a source might name is not ours to read
+
+quietly = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    catalog = tmp_path_factory.mktemp("openapi") / "catalog"
+    assert run("add", CATALOG, catalog=catalog, REPERTORY_EMBEDDER="none").code == 0
+    with serving(catalog, REPERTORY_EMBEDDER="none") as served:
+        yield served
+
+
+def credential(server: Served, caller: str) -> dict[str, str]:
+    if caller != "key":
+        return server.as_owner if caller == "owner" else {}
+    made = httpx2.post(f"{server.url}/api/keys", json={"name": "ada", "scopes": ["admin"]}, headers=server.as_owner, trust_env=False)
+    return {"Authorization": f"Bearer {made.json()['token']}"}
+
+
+@pytest.mark.parametrize("caller", ["anybody", "owner", "key"])
+def test_every_route_answers_as_it_is_described(server: Served, caller: str) -> None:
+    headers = credential(server, caller)
+    failures: list[str] = []
+    routes = 0
+    for found in schemathesis.openapi.from_url(f"{server.url}/openapi.json").get_all_operations():
+        assert isinstance(found, Ok)
+        operation = found.ok()
+        routes += 1
+        for mode in GenerationMode:
+
+            @quietly
+            @given(case=operation.as_strategy(generation_mode=mode))
+            def answered(case: Any) -> None:
+                if case.path == "/api/sources" and isinstance(case.body, dict) and "location" in case.body:
+                    case.body |= NOT_OURS
+                case.validate_response(case.call(base_url=server.url, headers=headers, timeout=20), checks=CHECKS)
+
+            try:
+                answered()
+            except FailureGroup as group:
+                failures += [f"{operation.label}: {failure}" for failure in group.exceptions]
+            except Exception as error:  # the next routes are asked too
+                if "Unsatisfiable" not in type(error).__name__:
+                    failures.append(f"{operation.label}: {type(error).__name__} {error}")
+    assert routes > 40
+    assert not failures, "\n\n".join(failures)
+    assert "Traceback" not in server.said
