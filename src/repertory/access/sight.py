@@ -15,7 +15,8 @@ from repertory.model.offer import PRIVATE
 ALWAYS = frozenset({Status.ACTIVE, Status.BETA})
 ADMINS_ONLY = ("audience", "scopes", "provenance", "links")  # who else may see an entry, where its file is, what it links to unseen
 
-AS_WRITTEN = "index"  # of a tool from an index file: its entry as it stands there (C06), with its audience
+# Of the details: a tool's entry as it stands in an index file (C06), with its audience; what a file states of others, which edges tell.
+ADMINS_DETAILS = ("index", "statements")
 
 
 def filter_for(request: SearchRequest, principal: Principal) -> Filter:
@@ -58,7 +59,7 @@ def reveal(entity: Entity, principal: Principal) -> Entity:
     if principal.is_admin:
         return entity
     shown = offered(entity, everything_for(principal))
-    details = {key: value for key, value in shown.details.items() if key != AS_WRITTEN}
+    details = {key: value for key, value in shown.details.items() if key not in ADMINS_DETAILS}
     return replace(shown, details=details, audience=frozenset({PUBLIC}), scopes=frozenset(), provenance="", links=())
 
 
