@@ -276,6 +276,9 @@ async def _drawn(rep: Repertory, principal: Principal, entities: list[Entity]) -
     found = {edge for entity_id in seen for edge in await rep.edges(entity_id, principal)}
     assert {edge for edge in found if edge.relation in ("related", "mentions")} == expected
     assert {end for edge in found for end in (edge.origin, edge.target)} <= set(seen)
+    asked = {(one.id, f"tool:{offer['from']}"): set(offer["scopes"]) for one in seen.values() for offer in one.details.get("tools", ())}
+    for origin, relation, target in found:
+        assert relation != "composes" or principal.is_admin or asked[origin, target] <= principal.scopes
     for entity in entities:
         if entity.id not in seen:
             assert await rep.edges(entity.id, principal) == []

@@ -207,3 +207,29 @@ def test_a_secret_of_the_wrong_type_is_not_shown_in_the_message(file: Path, name
     message = refused()
     assert message.startswith(f"Setting {name!r}")
     assert "123456789" not in message
+
+
+# access
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ({"oidc_issuer": "http://login.example.org", "oidc_audience": "us"}, "https://"),
+        ({"oidc_issuer": "https://login.example.org"}, "go together"),
+        ({"oidc_audience": "us"}, "go together"),
+        ({"oidc_issuer": "https://login.example.org", "oidc_audience": "us", "oidc_jwks_url": "http://10.0.0.1/keys"}, "https://"),
+        ({"access": "closed"}, "'open' or 'required'"),
+        ({"audit_days": 0}, "greater than or equal to 1"),
+    ],
+)
+@pytest.mark.usefixtures("file")
+def test_access_is_not_set_up_by_halves(values: dict[str, object], reason: str) -> None:
+    with pytest.raises(SettingsError, match=reason):
+        load(values, {})
+
+
+def test_names_of_hosts_come_from_the_file_as_a_list_and_from_the_environment_with_commas(file: Path) -> None:
+    file.write_text("allowed_hosts = ['a.example', 'b.example']\noidc_issuer = 'http://127.0.0.1:8080'\noidc_audience = 'us'\n")
+    assert load({}, {})[0].allowed_hosts == ["a.example", "b.example"]
+    assert load({}, {"REPERTORY_ALLOWED_HOSTS": "c.example, d.example"})[0].allowed_hosts == ["c.example", "d.example"]

@@ -15,6 +15,9 @@ from repertory.model.offer import PRIVATE
 ALWAYS = frozenset({Status.ACTIVE, Status.BETA})
 ADMINS_ONLY = ("audience", "scopes", "provenance", "links")  # who else may see an entry, where its file is, what it links to unseen
 
+# Of the details: a tool's entry as it stands in an index file (C06), with its audience; what a file states of others, which edges tell.
+ADMINS_DETAILS = ("index", "statements")
+
 
 def filter_for(request: SearchRequest, principal: Principal) -> Filter:
     """What this request of this principal may find."""
@@ -41,7 +44,7 @@ def everything_for(principal: Principal) -> Filter:
 def offered(entity: Entity, filter: Filter) -> Entity:
     """The entry with those of its tools that whoever has this filter may see; of what each asks for, nothing is said."""
     offers = offers_of(entity)
-    if not offers or (filter.audience is None and filter.scopes is None):
+    if (filter.audience is None and filter.scopes is None) or all(offer.keys().isdisjoint(PRIVATE) for offer in offers):
         return entity
     seen = [
         {key: value for key, value in offer.items() if key not in PRIVATE}
@@ -56,7 +59,8 @@ def reveal(entity: Entity, principal: Principal) -> Entity:
     if principal.is_admin:
         return entity
     shown = offered(entity, everything_for(principal))
-    return replace(shown, audience=frozenset({PUBLIC}), scopes=frozenset(), provenance="", links=())
+    details = {key: value for key, value in shown.details.items() if key not in ADMINS_DETAILS}
+    return replace(shown, details=details, audience=frozenset({PUBLIC}), scopes=frozenset(), provenance="", links=())
 
 
 def shown(entity: Entity, principal: Principal) -> dict[str, Any]:

@@ -72,8 +72,8 @@ def statements(entity: Entity) -> tuple[Edge, ...]:
 def declared(entity: Entity) -> tuple[Link, ...]:
     """The links of an entry. A server's to a tool that not everybody sees in it is told to nobody: an edge has no audience of its own."""
     offers = {tool_of(entity, offer): is_guarded(entity, offer) for offer in offers_of(entity)}
-    told = [link for link in entity.links if not offers.get(link.target)]
-    linked = {link.target for link in told}
+    told = [link for link in entity.links if link.relation not in OFFERED or not offers.get(link.target)]
+    linked = {link.target for link in told if link.relation in OFFERED}
     return (*told, *(Link(tool, OFFERING) for tool in offers if tool not in linked))
 
 

@@ -37,6 +37,8 @@ def bucket_of(entity: Entity, offer: Offer) -> Bucket:
     One list of groups cannot say "one of these and one of those". Where two lists are neither everybody's nor one within the other, only
     the groups in both count: that keeps an offer from some who might see it, and tells nobody who may not.
     """
+    if offer.keys().isdisjoint(PRIVATE):  # nearly every one
+        return Bucket.of(entity)
     audience, scopes = entity.audience, entity.scopes
     noted = offer.get(ACCESS)
     for wish in (offer, noted if isinstance(noted, Mapping) else {}):
