@@ -36,3 +36,8 @@ def narrow(filter: Filter, principal: Principal) -> Filter:
 def everything_for(principal: Principal) -> Filter:
     """What this principal may read when it names an entry: of any kind, in any state."""
     return Filter(statuses=frozenset(Status), include_disabled=True, audience=principal.groups)
+
+
+def callable_by(principal: Principal) -> Filter:
+    """What this principal may call: what it may see and is switched on, whatever its status."""
+    return Filter(statuses=frozenset(Status), audience=principal.groups)

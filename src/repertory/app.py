@@ -6,8 +6,10 @@ The composition root: from settings to a working `Repertory`. Surfaces translate
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Hashable
+from collections.abc import AsyncIterator, Hashable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from repertory import access
@@ -16,6 +18,9 @@ from repertory.cache import TimedCache
 from repertory.embedders.base import Embedder
 from repertory.embedders.choose import make_embedder
 from repertory.errors import InvalidRequest, NotFound
+from repertory.gateway.call import Gateway
+from repertory.gateway.facade import described, domains, reading
+from repertory.gateway.upstreams import Report
 from repertory.graph.derive import PAIRS, is_node
 from repertory.graph.draw import MAX_EDGES, Drawing, Format, draw
 from repertory.indexes.edge import EdgeIndex
@@ -73,6 +78,7 @@ async def open_with(settings: Settings) -> AsyncIterator[Repertory]:
                 stack.push_async_callback(remote.close)
         repertory = Repertory(settings, ownership, store, index, sync, embedder, rewriter, reranker)
         stack.push_async_callback(repertory.quiet)
+        stack.push_async_callback(repertory.gateway.close)
         yield repertory
 
 
@@ -92,6 +98,7 @@ class Repertory(Intake):
     ) -> None:
         super().__init__(settings, store, sync, embedder)
         self.ownership = ownership
+        self.gateway = Gateway(store, settings.catalog / "logs", settings.call_timeout)
         defaults = Defaults(settings.preset, settings.strategy, settings.fusion, settings.lane_weights, settings.min_confidence)
         expansion = Expansion(store, embedder.model) if settings.expansion and embedder else None
         answers: TimedCache[Hashable, SearchResponse] = TimedCache(size=settings.answer_cache, ttl=ANSWER_TTL)
@@ -164,6 +171,31 @@ class Repertory(Intake):
             found, alone = await offload(self._store.all_edges, seen, nodes=nodes, limit=MAX_EDGES + 1), []
         shown = found[:MAX_EDGES]
         return Drawing(format, await offload(draw, shown, format, alone), len(shown), len(found) > len(shown))
+
+    async def call(
+        self,
+        reference: str,
+        arguments: Mapping[str, Any] = MappingProxyType({}),
+        principal: Principal = Principal(),
+        report: Report | None = None,
+        extra: Mapping[str, Any] = MappingProxyType({}),
+    ) -> dict[str, Any]:
+        """Use a tool: what its server answers, unchanged."""
+        return await self.gateway.call(reference, arguments, principal, report, extra)
+
+    async def describe(self, reference: str, principal: Principal = Principal(), *, whole: bool = False) -> dict[str, Any]:
+        """Everything needed to use an entry. A document is read where the reference points (`doc:path#3`), or from its beginning."""
+        name, mark, section = reference.partition("#")
+        at = int(section) if mark and section.isdecimal() else None
+        entity = await self.show(name if at is not None else reference, principal)
+        return described(entity, reading(entity, at, whole=whole))
+
+    async def overview(self, principal: Principal = Principal()) -> tuple[dict[Kind, int], list[str]]:
+        """How many entries of each kind this principal may find, and what the servers are about."""
+        seen = access.narrow(Filter(), principal)
+        counts = {kind: await offload(self._store.count_entities, replace(seen, kinds=frozenset({kind}))) for kind in Kind}
+        servers, _ = await self.entries(Filter(kinds=frozenset({Kind.MCP_SERVER, Kind.VIRTUAL_SERVER})), principal, limit=1000)
+        return counts, domains(servers)
 
     def status(self) -> dict[str, Any]:
         """What the catalog holds, in numbers."""

@@ -3,6 +3,7 @@
     RepertoryError
       InvalidRequest        the caller asked for something that cannot be asked
         InvalidPattern      a regular expression that does not compile
+        InvalidArguments    a tool that cannot be called like that
       NotFound              no such entry
       Forbidden             the caller may not do this
       SourceError           a file or folder that cannot be read as what it should be
@@ -11,6 +12,7 @@
         CatalogFormat       written by another version
       EmbedderError         the model did not answer
         VectorsUnavailable  the caller insisted on vectors, and there are none
+      UpstreamError         a server or agent did not do what it was called for
       RemoteModelError      a rewriter or re-ranker did not answer
       SettingsError         a setting that is unknown or has a bad value
 
@@ -20,7 +22,9 @@ each in one place.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 
 class RepertoryError(Exception):
@@ -36,6 +40,16 @@ class InvalidRequest(RepertoryError):
 
 class InvalidPattern(InvalidRequest):
     code = "invalid_pattern"
+
+
+class InvalidArguments(InvalidRequest):
+    """`schema` is the one to follow: whoever called wrongly can mend the call with it."""
+
+    code = "invalid_arguments"
+
+    def __init__(self, message: str, schema: Mapping[str, Any] = MappingProxyType({})) -> None:
+        super().__init__(message)
+        self.schema = schema
 
 
 class NotFound(RepertoryError):
@@ -70,6 +84,17 @@ class EmbedderError(RepertoryError):
 
 class VectorsUnavailable(EmbedderError):
     code = "vectors_unavailable"
+
+
+class UpstreamError(RepertoryError):
+    """`answer` is what a server said when it refused, as it said it: code, message, data."""
+
+    code = "upstream_error"
+    retryable = True
+
+    def __init__(self, message: str, answer: tuple[int, str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.answer = answer
 
 
 class RemoteModelError(RepertoryError):

@@ -8,6 +8,7 @@ from repertory.errors import (
     CatalogFormat,
     EmbedderError,
     Forbidden,
+    InvalidArguments,
     InvalidPattern,
     InvalidRequest,
     NotFound,
@@ -15,6 +16,7 @@ from repertory.errors import (
     RepertoryError,
     SettingsError,
     SourceError,
+    UpstreamError,
     VectorsUnavailable,
 )
 
@@ -22,6 +24,7 @@ EXITS: dict[type[RepertoryError], int] = {  # 2 is what a wrong option gives, to
     RepertoryError: 1,
     InvalidRequest: 2,
     InvalidPattern: 2,
+    InvalidArguments: 2,
     SettingsError: 2,
     SourceError: 3,
     NotFound: 4,
@@ -32,6 +35,7 @@ EXITS: dict[type[RepertoryError], int] = {  # 2 is what a wrong option gives, to
     EmbedderError: 7,
     VectorsUnavailable: 7,
     RemoteModelError: 7,
+    UpstreamError: 9,
 }
 
 

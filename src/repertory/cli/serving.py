@@ -14,10 +14,16 @@ from types import FrameType
 import uvicorn
 from rich.console import Console
 from rich.text import Text
+from starlette.requests import Request
 
 from repertory.app import open_with
 from repertory.errors import CatalogError, SettingsError
+from repertory.mcp.doors import HttpDoor
+from repertory.mcp.server import Gate
+from repertory.model import Principal
 from repertory.rest import create_service
+from repertory.rest.callers import Callers
+from repertory.rest.service import LOOPBACK_NAMES
 from repertory.settings import Settings
 
 
@@ -37,10 +43,16 @@ async def _serve(settings: Settings, console: Console, watch: bool) -> None:
         listener = _bind(settings.host, settings.port)
         host, port = listener.getsockname()[:2]
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        service = create_service(rep, token=rep.ownership.announce(url))
+        callers = Callers(rep.ownership.announce(url))
+
+        async def recognise(request: Request) -> Principal:
+            return callers.recognise(request.headers.get("authorization"))
+
+        service = create_service(rep, callers, {"/mcp": HttpDoor(Gate(rep), recognise, LOOPBACK_NAMES)})
         config = uvicorn.Config(service, log_config=None, log_level=settings.log_level, server_header=False, timeout_graceful_shutdown=5)
         held = rep.status()
         console.print(Text.assemble(("Repertory", "bold"), f" serves {held['documents']} documents at {url}  ", ("(Ctrl-C stops)", "dim")))
+        console.print(Text(f"Agents reach it over MCP at {url}/mcp, or as the command `repertory mcp`.", style="dim"))
         console.print(Text("Only this machine can reach it: access control is not set up.", style="dim"))
         watching = asyncio.create_task(rep.watch()) if watch else None
         try:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from repertory.model import Bucket, Document, Entity, Field, Kind
+from repertory.model import HARMLESS, READ_ONLY, Bucket, Document, Entity, Field, Kind
 from repertory.text.flatten import flatten
 from repertory.text.tokens import spaced
 
-VERSION = 3  # raise it when the same entity gives other documents or edges: every entry is then read in anew
+VERSION = 4  # raise it when the same entity gives other documents or edges: every entry is then read in anew
 
 
 def project(entity: Entity) -> list[Document]:
@@ -97,11 +97,23 @@ def _document(
         id=entity.id + suffix,
         entity_id=entity.id,
         bucket=Bucket.of(entity),
-        tags=entity.tags,
+        tags=(*entity.tags, *_effects(entity)),
         fields={field: value for field, value in every.items() if value},
         text="\n".join(part.strip() for part in text if part and part.strip()),
         anchor=anchor,
     )
+
+
+def _effects(entity: Entity) -> tuple[str, ...]:
+    """What a tool says of its effects, as tags of ours, by which a search can be narrowed. What is only read has none."""
+    if entity.kind in (Kind.DOCUMENT, Kind.SKILL):
+        return READ_ONLY, HARMLESS
+    hints = entity.details.get("annotations")
+    if entity.kind is not Kind.TOOL or not isinstance(hints, Mapping):
+        return ()
+    if hints.get("readOnlyHint") is True:
+        return READ_ONLY, HARMLESS
+    return (HARMLESS,) if hints.get("destructiveHint") is False else ()  # MCP: a tool that does not say so may destroy
 
 
 def _tagged(label: str, values: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ shown.
 
 from repertory.model.document import Document, Field
 from repertory.model.entity import PUBLIC, Edge, Entity, Kind, Link, Status, content_digest
-from repertory.model.filter import Bucket, Filter, Principal
+from repertory.model.filter import HARMLESS, READ_ONLY, Bucket, Filter, Principal
 from repertory.model.request import Fusion, Preset, SearchRequest, Strategy
 from repertory.model.result import (
     Boost,
@@ -23,7 +23,9 @@ from repertory.model.result import (
 )
 
 __all__ = [
+    "HARMLESS",
     "PUBLIC",
+    "READ_ONLY",
     "Boost",
     "Bucket",
     "Candidate",

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 from repertory.model.entity import PUBLIC, Entity, Kind, Status
 
+READ_ONLY, HARMLESS = "@read-only", "@non-destructive"  # tags that documents carry besides those of their authors: what a tool does
+
 
 class Bucket(NamedTuple):
     """The attributes of a document that decide whether a request may see it."""

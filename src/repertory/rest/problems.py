@@ -17,6 +17,7 @@ from repertory.errors import (
     CatalogFormat,
     EmbedderError,
     Forbidden,
+    InvalidArguments,
     InvalidPattern,
     InvalidRequest,
     NotFound,
@@ -24,6 +25,7 @@ from repertory.errors import (
     RepertoryError,
     SettingsError,
     SourceError,
+    UpstreamError,
     VectorsUnavailable,
 )
 
@@ -31,6 +33,7 @@ STATUSES: dict[type[RepertoryError], int] = {
     RepertoryError: 500,
     InvalidRequest: 400,
     InvalidPattern: 400,
+    InvalidArguments: 400,
     NotFound: 404,
     Forbidden: 403,
     SourceError: 422,
@@ -39,6 +42,7 @@ STATUSES: dict[type[RepertoryError], int] = {
     CatalogFormat: 500,
     EmbedderError: 503,
     VectorsUnavailable: 503,
+    UpstreamError: 502,
     RemoteModelError: 503,
     SettingsError: 500,
 }

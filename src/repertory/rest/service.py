@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager
 from importlib.resources import files
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Protocol
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 import repertory
 from repertory.app import Repertory
 from repertory.errors import RepertoryError
-from repertory.rest import entries, search, upkeep
+from repertory.rest import entries, search, upkeep, use
 from repertory.rest.callers import Callers
 from repertory.rest.problems import http_problem, problem_response, validation_problem
 
@@ -25,14 +29,25 @@ LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"]
 PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; connect-src 'self'"
 
 
-def create_service(rep: Repertory, token: str) -> FastAPI:
-    """The HTTP service over an open catalog."""
+class Door(Protocol):
+    """Another protocol at a path of the service."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
+    def run(self) -> AbstractAsyncContextManager[None]: ...
+
+
+def create_service(rep: Repertory, callers: Callers, doors: Mapping[str, Door] = MappingProxyType({})) -> FastAPI:
+    """The HTTP service over an open catalog, with other protocols at paths of their own."""
 
     @contextlib.asynccontextmanager
     async def lifespan(service: FastAPI) -> AsyncIterator[None]:
         behind: set[asyncio.Task[None]] = service.state.behind
         behind |= {asyncio.create_task(rep.keep_embedding()), asyncio.create_task(rep.keep_refreshing())}
-        yield
+        behind.add(asyncio.create_task(rep.gateway.upstreams.keep_tidy()))
+        async with contextlib.AsyncExitStack() as open_doors:
+            for door in doors.values():
+                await open_doors.enter_async_context(door.run())
+            yield
         tasks = list(behind)
         for task in tasks:
             task.cancel()
@@ -40,7 +55,7 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
 
     service = FastAPI(title="Repertory", version=repertory.__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     service.state.rep = rep
-    service.state.callers = Callers(token)
+    service.state.callers = callers
     service.state.behind = set()  # what runs behind the requests, and ends with the service
     # A page from elsewhere that points its own name at 127.0.0.1 must not read the catalog through the visitor's browser.
     service.add_middleware(TrustedHostMiddleware, allowed_hosts=LOOPBACK_NAMES)
@@ -67,6 +82,8 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
         """Whether the service answers, and what it holds."""
         return {"status": "ok", "version": repertory.__version__, **rep.status()}
 
-    for routes in (search, entries, upkeep):
+    for routes in (search, entries, use, upkeep):
         service.include_router(routes.router)
+    for path, door in doors.items():
+        service.router.routes.append(Route(path, door))
     return service

@@ -44,3 +44,12 @@ class AddBody(BaseModel):
     path: str = Field(min_length=1, description="An absolute path on the serving machine, or an http(s) address.")
     commits: int | None = Field(None, ge=1, description="Read so many commits of the git repository at the path, instead of its files.")
     dry_run: bool = Field(False, description="Only tell what would change.")
+
+
+class CallBody(BaseModel):
+    """The body of `POST /api/call`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str = Field(min_length=1, description="An id, server/tool, server__tool, or a name that only one tool has.")
+    arguments: dict[str, Any] = Field(default_factory=dict, description="As the tool's input schema says.")

@@ -101,7 +101,7 @@ async def contact(spec: ServerSpec, environment: Mapping[str, str] | None = None
                     return await _offer(spec.name, client)
             reason = "it says more than is listened to" if wire.overflowed else f"it did not answer within {spec.timeout:g} s"
         except Exception as error:  # whatever a stranger's server makes the SDK raise concerns that server alone
-            reason = _reason(error, spec, wire.refusal)
+            reason = reason_of(error, spec, wire.refusal)
     told = f"{reason}; its last words: {wire.last_words}" if wire.last_words else reason
     raise Unreachable(_shortened(resolved.hide(told)))
 
@@ -169,7 +169,7 @@ async def _every(ask: Callable[[str | None], Awaitable[Page]]) -> tuple[list[Any
     return found, f"its listing has more than {MAX_PAGES} pages, the most that is read; the rest is left out"
 
 
-def _reason(error: BaseException, spec: ServerSpec, refusal: int | None) -> str:
+def reason_of(error: BaseException, spec: ServerSpec, refusal: int | None) -> str:
     """Why a contact failed, in words of our own: the library's quote addresses, which may hold keys."""
     import httpx2
     from mcp import MCPError

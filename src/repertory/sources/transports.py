@@ -6,6 +6,7 @@ The SDK's transports, with what they leave open: a bound on what a server may sa
 from __future__ import annotations
 
 import codecs
+import math
 import os
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -22,24 +23,29 @@ if TYPE_CHECKING:
 
 MAX_ANSWER = 16 * 1024 * 1024  # bytes of one answer: 10,000 tools of 1.6 kB
 MAX_SAID = 4 * MAX_ANSWER  # bytes of everything that a child says: more than any listing, less than what keeps others waiting
+DAY = 86_400.0  # seconds: longer than any session is idle
 STDERR_TAIL = 2000  # bytes of a child's stderr that are kept: the end of a traceback
 
 BOUNDED = "repertory_bounded_utf_8"  # the encoding that children speak, see `_Decoder`
 
 Streams = AbstractAsyncContextManager[Any]
 
-_overflow: ContextVar[Callable[[], None]] = ContextVar("overflow")  # of the contact that a decoder serves
+_overflow: ContextVar[tuple[Callable[[], None], float]] = ContextVar("overflow")  # of the contact that a decoder serves, and its bound
 
 
 class Wire:
     """The way to one server, and what was noticed on it. Within `with`, `open` gives what the SDK calls a transport."""
 
-    def __init__(self, spec: ServerSpec) -> None:
+    def __init__(self, spec: ServerSpec, *, lasting: bool = False, log: Callable[[bytes], None] = lambda _: None) -> None:
         self._spec = spec
+        self._most = math.inf if lasting else MAX_SAID  # a session that lasts may say more, line by line
+        self._patience = None if lasting else spec.timeout
+        self._log = log
         self._kept = b""
         self._stop: Callable[[], None] = lambda: None
         self.overflowed = False  # it said more than is listened to
         self.refusal: int | None = None  # the last HTTP status that was an error: the SDK tells only that there was one
+        self.unreached = False  # the last request found nobody
 
     def __enter__(self) -> Wire:
         reading, writing = os.pipe()
@@ -60,7 +66,7 @@ class Wire:
     def open(self, stop: Callable[[], None]) -> Streams:
         """Start or call the server; `stop` is called when it says too much."""
         self._stop = stop
-        _overflow.set(self._overflow)
+        _overflow.set((self._overflow, self._most))
         ways: dict[Transport, Callable[[], Streams]] = {Transport.STDIO: self._stdio, Transport.HTTP: self._http, Transport.SSE: self._sse}
         return ways[self._spec.transport]()
 
@@ -82,15 +88,16 @@ class Wire:
         from mcp.client.sse import sse_client
 
         spec = self._spec
-        return sse_client(spec.url, headers=dict(spec.headers), timeout=spec.timeout, sse_read_timeout=spec.timeout)
+        return sse_client(spec.url, headers=dict(spec.headers), timeout=spec.timeout, sse_read_timeout=self._patience or DAY)
 
     @asynccontextmanager
     async def _http(self) -> AsyncIterator[Any]:
         from mcp.client.streamable_http import streamable_http_client
 
         headers = {"Accept-Encoding": "identity", **self._spec.headers}  # what is not compressed cannot unfold beyond the bound
+        limits = httpx2.Timeout(self._spec.timeout, read=self._patience)
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=self._spec.timeout, transport=_Bounded(self._heard, self._overflow)) as client,
+            httpx2.AsyncClient(headers=headers, timeout=limits, transport=_Bounded(self._heard, self._overflow)) as client,
             streamable_http_client(self._spec.url, http_client=client, max_sse_event_size=MAX_ANSWER) as streams,
         ):
             yield streams
@@ -99,14 +106,16 @@ class Wire:
         self.overflowed = True
         self._stop()
 
-    def _heard(self, status: int) -> None:
-        self.refusal = status if status >= 400 else None
+    def _heard(self, status: int | None) -> None:
+        self.unreached = status is None
+        self.refusal = status if status is not None and status >= 400 else None
 
     def _read(self, descriptor: int) -> None:
         """All the time, so that a child never waits for us to read what it logs."""
         with os.fdopen(descriptor, "rb", buffering=0) as stream:
             while piece := stream.read(65536):
                 self._kept = (self._kept + piece)[-STDERR_TAIL:]
+                self._log(piece)
 
 
 class _Decoder(codecs.IncrementalDecoder):
@@ -117,13 +126,14 @@ class _Decoder(codecs.IncrementalDecoder):
         super().__init__(errors)
         self._inner = codecs.getincrementaldecoder("utf-8")(errors)
         self._said = self._line = 0
+        self._overflow, self._most = _overflow.get()
 
     def decode(self, data: ReadableBuffer, final: bool = False) -> str:
         piece = bytes(data)
         self._said += len(piece)
         self._line = len(piece) - piece.rindex(b"\n") - 1 if b"\n" in piece else self._line + len(piece)
-        if self._line > MAX_ANSWER or self._said > MAX_SAID:
-            _overflow.get()()  # not an exception: the SDK would first read to the end, which may never come
+        if self._line > MAX_ANSWER or self._said > self._most:
+            self._overflow()  # not an exception: the SDK would first read to the end, which may never come
             return ""
         return self._inner.decode(piece, final)
 
@@ -139,13 +149,17 @@ codecs.register(_bounded)
 class _Bounded(httpx2.AsyncHTTPTransport):
     """HTTP whose answers end at `MAX_ANSWER` bytes."""
 
-    def __init__(self, heard: Callable[[int], None], overflow: Callable[[], None]) -> None:
+    def __init__(self, heard: Callable[[int | None], None], overflow: Callable[[], None]) -> None:
         super().__init__()
         self._heard = heard
         self._overflow = overflow
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        response = await super().handle_async_request(request)
+        try:
+            response = await super().handle_async_request(request)
+        except httpx2.ConnectError:
+            self._heard(None)
+            raise
         self._heard(response.status_code)
         if isinstance(response.stream, httpx2.AsyncByteStream):
             response.stream = _BoundedStream(response.stream, self._overflow)

@@ -1,0 +1,81 @@
+"""Over which transport does an agent come in?
+
+Over HTTP at a path of the service, or over stdio as a child of its host. Who it is, is decided at the door; handlers read it there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Any
+
+import anyio
+import httpx2
+from mcp.client.streamable_http import streamable_http_client
+from mcp.server.stdio import stdio_server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+from repertory.mcp.server import PRINCIPAL, Gate
+from repertory.model import Principal
+
+MAX_BODY = 4 * 1024 * 1024  # bytes of one message to us: arguments, not uploads
+
+Recognise = Callable[[Request], Awaitable[Principal]]
+
+
+class HttpDoor:
+    """A gate at a path of an HTTP service: an ASGI application, open within `run`."""
+
+    def __init__(self, gate: Gate, recognise: Recognise, hosts: Sequence[str]) -> None:
+        self._recognise = recognise
+        security = TransportSecuritySettings(
+            allowed_hosts=[*hosts, *(f"{host}:*" for host in hosts)],
+            allowed_origins=[f"{scheme}://{host}{port}" for scheme in ("http", "https") for host in hosts for port in ("", ":*")],
+        )
+        self._manager = StreamableHTTPSessionManager(gate.server, security_settings=security, max_request_body_size=MAX_BODY)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        scope[PRINCIPAL] = await self._recognise(Request(scope))
+        await self._manager.handle_request(scope, receive, send)
+
+    @contextlib.asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        """Hold sessions while the service lives."""
+        async with self._manager.run():
+            yield
+
+
+async def over_stdio(gate: Gate) -> None:
+    """Answer on stdin and stdout until the host closes them."""
+    server = gate.server
+    async with stdio_server() as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())
+
+
+async def bridge(url: str, token: str) -> None:
+    """Hand every message to a process that already serves the catalog, and its answers back."""
+    headers = {"Authorization": f"Bearer {token}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=httpx2.Timeout(30, read=None), trust_env=False) as client,
+        streamable_http_client(url, http_client=client) as (from_service, to_service),
+        stdio_server() as (from_host, to_host),
+        anyio.create_task_group() as group,
+    ):
+
+        async def answers() -> None:
+            await _pump(from_service, to_host)
+            group.cancel_scope.cancel()
+
+        group.start_soon(answers)
+        await _pump(from_host, to_service)
+        group.cancel_scope.cancel()
+
+
+async def _pump(source: Any, target: Any) -> None:
+    async for message in source:
+        if not isinstance(message, Exception):  # what cannot be read is dropped: the SDK has logged it
+            await target.send(message)
