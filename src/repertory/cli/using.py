@@ -40,9 +40,7 @@ def call(
 
 @app.command()
 def mcp(
-    discover: Annotated[
-        bool, typer.Option("--discover", help="Also list what the last search found, as tools of their own.")
-    ] = False,
+    discover: Annotated[bool, typer.Option("--discover", help="Also list what the last search found, as tools of their own.")] = False,
     catalog: CatalogOption = None,
 ) -> None:
     """Serve agents over MCP on stdin and stdout: search, describe and call."""
@@ -55,7 +53,9 @@ async def _mcp(settings: Settings, discover: bool) -> None:
     from repertory.owner import owner_of
 
     owner = owner_of(settings.catalog)
-    if owner is not None and owner.url is not None and owner.token is not None:  # the host's child must not quarrel with a service over the catalog
+    if (
+        owner is not None and owner.url is not None and owner.token is not None
+    ):  # the host's child must not quarrel with a service over the catalog
         await bridge(f"{owner.url}/mcp{'?discover=1' if discover else ''}", owner.token)
         return
     from repertory.app import open_with

@@ -15,6 +15,15 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.inbound import (
+    MCP_METHOD_HEADER,
+    MCP_NAME_HEADER,
+    MCP_PROTOCOL_VERSION_HEADER,
+    NAME_BEARING_METHODS,
+    encode_header_value,
+)
+from mcp.shared.message import ClientMessageMetadata, SessionMessage
+from mcp_types import PROTOCOL_VERSION_META_KEY, JSONRPCNotification, JSONRPCRequest
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
@@ -71,11 +80,26 @@ async def bridge(url: str, token: str) -> None:
             group.cancel_scope.cancel()
 
         group.start_soon(answers)
-        await _pump(from_host, to_service)
+        await _pump(from_host, to_service, _addressed)
         group.cancel_scope.cancel()
 
 
-async def _pump(source: Any, target: Any) -> None:
+async def _pump(source: Any, target: Any, change: Callable[[SessionMessage], SessionMessage] = lambda message: message) -> None:
     async for message in source:
         if not isinstance(message, Exception):  # what cannot be read is dropped: the SDK has logged it
-            await target.send(message)
+            await target.send(change(message))
+
+
+def _addressed(sent: SessionMessage) -> SessionMessage:
+    """Over HTTP, a message of the stateless era carries as headers what it says of itself."""
+    message = sent.message
+    if not isinstance(message, JSONRPCRequest | JSONRPCNotification):
+        return sent
+    parameters = message.params or {}
+    version = (parameters.get("_meta") or {}).get(PROTOCOL_VERSION_META_KEY)
+    if version is None:
+        return sent
+    headers = {MCP_PROTOCOL_VERSION_HEADER: version, MCP_METHOD_HEADER: message.method}
+    if (name := NAME_BEARING_METHODS.get(message.method)) is not None:
+        headers[MCP_NAME_HEADER] = encode_header_value(str(parameters.get(name, "")))
+    return SessionMessage(message, ClientMessageMetadata(headers=headers))
