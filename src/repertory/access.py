@@ -5,7 +5,9 @@ The one place that turns a request and whoever makes it into the filter that sea
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from repertory.model import Filter, Principal, SearchRequest, Status
 
@@ -41,3 +43,8 @@ def everything_for(principal: Principal) -> Filter:
 def callable_by(principal: Principal) -> Filter:
     """What this principal may call: what it may see and is switched on, whatever its status."""
     return Filter(statuses=frozenset(Status), audience=principal.groups)
+
+
+def may_use(tool: Mapping[str, Any], principal: Principal) -> bool:
+    """Whether this principal has the scopes that a tool of a virtual server asks for."""
+    return principal.is_owner or not tool.get("scopes")

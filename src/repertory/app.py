@@ -190,6 +190,15 @@ class Repertory(Intake):
         entity = await self.show(name if at is not None else reference, principal)
         return described(entity, reading(entity, at, whole=whole))
 
+    async def composed(self, reference: str, principal: Principal = Principal()) -> list[tuple[str, Entity, str]]:
+        """The tools of a virtual server that this principal may call: the name each goes by there, the tool, its description there."""
+        virtual = await self.show(reference, principal)
+        allowed = access.callable_by(principal)
+        tools = [tool for tool in virtual.details.get("tools", ()) if access.may_use(tool, principal)]
+        origins = await offload(self._store.entities, [f"{Kind.TOOL.prefix}:{tool['from']}" for tool in tools], allowed)
+        found = [(tool, origins.get(f"{Kind.TOOL.prefix}:{tool['from']}")) for tool in tools]
+        return [(tool["name"], entity, tool.get("description", "")) for tool, entity in found if entity is not None]
+
     async def overview(self, principal: Principal = Principal()) -> tuple[dict[Kind, int], list[str]]:
         """How many entries of each kind this principal may find, and what the servers are about."""
         seen = access.narrow(Filter(), principal)

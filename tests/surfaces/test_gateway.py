@@ -25,6 +25,16 @@ from tests.conftest import ROOT
 from tests.surfaces.programs import REPERTORY, Served, run, serving
 
 ERAS = ["legacy", "2026-07-28"]
+BENCH = """
+virtual_server:
+  name: bench
+  description: What an apprentice may use.
+  tools:
+    - {from: workshop/add, alias: sum up, description: Adds what the apprentice sawed.}
+    - {from: workshop/echo}
+    - {from: workshop/fire, scopes: [kiln]}
+    - {from: workshop/gone}
+"""
 NO_MODEL = {"REPERTORY_EMBEDDER": "none"}
 
 
@@ -40,7 +50,8 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (directory / "mcp.json").write_text(json.dumps({"mcpServers": {"workshop": workshop("stdio")}}))
     (directory / "notes").mkdir()
     (directory / "notes/kiln.md").write_text("# The kiln\n\nIt is fired on Fridays.\n\n## Safety\n\nWear gloves near the kiln door.\n")
-    for what in ("mcp.json", "notes"):
+    (directory / "bench.yaml").write_text(BENCH)
+    for what in ("mcp.json", "notes", "bench.yaml"):
         ran = run("add", directory / what, catalog=directory / "catalog", **NO_MODEL)
         assert ran.code == 0, ran.err
     return directory / "catalog"
@@ -177,6 +188,26 @@ async def test_discoveries_become_tools_where_a_host_asks_for_them(gateway: Serv
     async with agent(gateway, mode) as client:  # who did not ask sees three tools, whatever was searched for
         await client.call_tool("search", {"query": "add two numbers"})
         assert len((await client.list_tools()).tools) == 3
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_a_virtual_server_is_a_server(gateway: Served, mode: str) -> None:
+    async with agent(gateway, mode, "/virtual/bench/mcp") as client:
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert [name.partition("_")[0] for name in listed] == ["sum", "echo", "fire"]  # what is gone is not offered
+        alias = next(iter(listed))
+        assert listed[alias].description == "Adds what the apprentice sawed."
+        assert (await client.call_tool(alias, {"first": 1, "second": 1})).structured_content == {"sum": 2}
+        assert (await client.call_tool(alias, {})).is_error
+        with pytest.raises(MCPError, match="There is no tool 'add'"):
+            await client.call_tool("add", {"first": 1, "second": 1})
+    async with httpx2.AsyncClient(trust_env=False) as anyone:
+        way = streamable_http_client(f"{gateway.url}/virtual/bench/mcp", http_client=anyone)
+        async with Client(way, mode=mode, cache=None) as client:  # has no scope
+            assert [tool.name.partition("_")[0] for tool in (await client.list_tools()).tools] == ["sum", "echo"]
+    async with agent(gateway, mode, "/virtual/nothing/mcp") as client:
+        with pytest.raises(MCPError, match="There is no entry"):
+            await client.list_tools()
 
 
 async def test_a_server_that_dies_during_a_call_is_back_for_the_next(gateway: Served) -> None:

@@ -20,6 +20,7 @@ from repertory.app import open_with
 from repertory.errors import CatalogError, SettingsError
 from repertory.mcp.doors import HttpDoor
 from repertory.mcp.server import Gate
+from repertory.mcp.virtual import VirtualGate
 from repertory.model import Principal
 from repertory.rest import create_service
 from repertory.rest.callers import Callers
@@ -48,7 +49,11 @@ async def _serve(settings: Settings, console: Console, watch: bool) -> None:
         async def recognise(request: Request) -> Principal:
             return callers.recognise(request.headers.get("authorization"))
 
-        service = create_service(rep, callers, {"/mcp": HttpDoor(Gate(rep), recognise, LOOPBACK_NAMES)})
+        doors = {
+            "/mcp": HttpDoor(Gate(rep), recognise, LOOPBACK_NAMES),
+            "/virtual/{name:path}/mcp": HttpDoor(VirtualGate(rep), recognise, LOOPBACK_NAMES),
+        }
+        service = create_service(rep, callers, doors)
         config = uvicorn.Config(service, log_config=None, log_level=settings.log_level, server_header=False, timeout_graceful_shutdown=5)
         held = rep.status()
         console.print(Text.assemble(("Repertory", "bold"), f" serves {held['documents']} documents at {url}  ", ("(Ctrl-C stops)", "dim")))

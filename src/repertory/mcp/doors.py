@@ -27,7 +27,9 @@ from mcp_types import PROTOCOL_VERSION_META_KEY, JSONRPCNotification, JSONRPCReq
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from repertory.mcp.server import PRINCIPAL, Gate
+from repertory.mcp.passing import PRINCIPAL
+from repertory.mcp.server import Gate
+from repertory.mcp.virtual import VirtualGate
 from repertory.model import Principal
 
 MAX_BODY = 4 * 1024 * 1024  # bytes of one message to us: arguments, not uploads
@@ -38,7 +40,7 @@ Recognise = Callable[[Request], Awaitable[Principal]]
 class HttpDoor:
     """A gate at a path of an HTTP service: an ASGI application, open within `run`."""
 
-    def __init__(self, gate: Gate, recognise: Recognise, hosts: Sequence[str]) -> None:
+    def __init__(self, gate: Gate | VirtualGate, recognise: Recognise, hosts: Sequence[str]) -> None:
         self._recognise = recognise
         security = TransportSecuritySettings(
             allowed_hosts=[*hosts, *(f"{host}:*" for host in hosts)],

@@ -9,17 +9,17 @@ from urllib.parse import quote, unquote
 
 import mcp_types as types
 from mcp import MCPError
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
 import repertory
 from repertory.app import Repertory
-from repertory.errors import InvalidArguments, InvalidRequest, NotFound, RepertoryError, UpstreamError
+from repertory.errors import InvalidRequest, NotFound, RepertoryError
 from repertory.gateway import facade
 from repertory.gateway.arguments import check
 from repertory.gateway.resolve import exposed_name
 from repertory.mcp import tools
+from repertory.mcp.passing import Context, as_tool, caller_of, forward, refusal
 from repertory.model import HARMLESS, READ_ONLY, Entity, Filter, Kind, Principal, SearchRequest
 
 INSTRUCTIONS = "search finds what you can use, describe gives its schema or text, call runs it."
@@ -28,9 +28,6 @@ SESSIONS = 1000  # whose discoveries are remembered
 PAGE = 100  # resources in one page
 READABLE = frozenset({Kind.DOCUMENT, Kind.SKILL})
 SCHEME = "repertory://"
-
-PRINCIPAL = "repertory.principal"  # where a door leaves who is asking
-Context = ServerRequestContext[Any, Any]
 
 
 class Gate:
@@ -52,25 +49,22 @@ class Gate:
             on_read_resource=self._read,
         )
 
-    def _caller(self, context: Context) -> Principal:
-        return context.request.scope[PRINCIPAL] if context.request is not None else Principal()
-
     # Tools
 
     async def _list(self, context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        caller = self._caller(context)
+        caller = caller_of(context)
         counts, domains = await self._rep.overview(caller)
         listed = tools.facade(facade.summary(counts, domains, self._rep.settings.gateway_about))
-        listed += [_proxy(name, entity) for name, entity in self._proxies(context, caller).items()]
+        listed += [as_tool(name, entity) for name, entity in self._proxies(context, caller).items()]
         return types.ListToolsResult(tools=listed)
 
     async def _call(self, context: Context, params: types.CallToolRequestParams) -> Any:
-        caller = self._caller(context)
+        caller = caller_of(context)
         arguments = params.arguments or {}
         proxies = self._proxies(context, caller)
         try:
             if params.name in proxies:
-                return await self._forward(context, params, proxies[params.name].id, arguments, caller)
+                return await forward(self._rep, context, params, proxies[params.name].id, arguments)
             schemas = {tool.name: tool.input_schema for tool in tools.facade("")}
             if params.name not in schemas:
                 raise MCPError(INVALID_PARAMS, f"There is no tool {params.name!r}; there are {', '.join(schemas)}.")
@@ -79,11 +73,9 @@ class Gate:
                 return await self._search(context, arguments, caller)
             if params.name == tools.DESCRIBE:
                 return await self._describe(arguments["ids"], caller)
-            return await self._forward(context, params, arguments["id"], arguments.get("arguments") or {}, caller)
-        except InvalidArguments as error:
-            return _refused(f"{error} The schema to follow: {json.dumps(error.schema, ensure_ascii=False)}")
+            return await forward(self._rep, context, params, arguments["id"], arguments.get("arguments") or {})
         except RepertoryError as error:
-            return _refused(str(error))
+            return refusal(error)
 
     async def _search(self, context: Context, arguments: dict[str, Any], caller: Principal) -> types.CallToolResult:
         asked = SearchRequest.from_json(
@@ -118,21 +110,6 @@ class Gate:
             content=[types.TextContent(text=text)], structured_content=content, is_error=bool(problems and not entries)
         )
 
-    async def _forward(
-        self, context: Context, params: types.CallToolRequestParams, reference: str, arguments: dict[str, Any], caller: Principal
-    ) -> Any:
-        async def report(progress: float, total: float | None, message: str | None) -> None:
-            await context.session.report_progress(progress, total, message)
-
-        extra = {"input_responses": params.input_responses, "request_state": params.request_state}
-        try:
-            return await self._rep.call(reference, arguments, caller, report, {name: value for name, value in extra.items() if value})
-        except UpstreamError as error:
-            if error.answer is None:
-                raise
-            code, message, data = error.answer
-            raise MCPError(code, message, data) from None
-
     # Proxies
 
     def _wants_proxies(self, context: Context) -> bool:
@@ -163,7 +140,7 @@ class Gate:
         if cursor is not None and not cursor.isdecimal():
             raise MCPError(INVALID_PARAMS, f"{cursor!r} is no cursor of ours.")
         start = int(cursor or 0)
-        found, total = await self._rep.entries(Filter(kinds=READABLE), self._caller(context), limit=PAGE, offset=start)
+        found, total = await self._rep.entries(Filter(kinds=READABLE), caller_of(context), limit=PAGE, offset=start)
         listed = [
             types.Resource(
                 uri=f"{SCHEME}{entity.kind.prefix}/{quote(entity.path)}",
@@ -186,24 +163,7 @@ class Gate:
     async def _read(self, context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         kind, _, path = str(params.uri).removeprefix(SCHEME).partition("/")
         try:
-            text = (await self._rep.describe(f"{kind}:{unquote(path)}", self._caller(context), whole=True)).get("text", "")
+            text = (await self._rep.describe(f"{kind}:{unquote(path)}", caller_of(context), whole=True)).get("text", "")
         except RepertoryError as error:
             raise MCPError(INVALID_PARAMS if isinstance(error, NotFound) else INTERNAL_ERROR, str(error)) from None
         return types.ReadResourceResult(contents=[types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=text)])
-
-
-def _proxy(name: str, entity: Entity) -> types.Tool:
-    details = entity.details
-    annotations = types.ToolAnnotations.model_validate(details["annotations"]) if details.get("annotations") else None
-    return types.Tool(
-        name=name,
-        title=details.get("title") or entity.path,
-        description=entity.description,
-        input_schema=details.get("input_schema") or {"type": "object"},
-        output_schema=details.get("output_schema"),
-        annotations=annotations,
-    )
-
-
-def _refused(message: str) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(text=message)], is_error=True)
