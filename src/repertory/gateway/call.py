@@ -13,7 +13,8 @@ from types import MappingProxyType
 from typing import Any
 
 from repertory import access
-from repertory.errors import InvalidRequest, SourceError, UpstreamError
+from repertory.errors import SourceError, UpstreamError
+from repertory.gateway import agents
 from repertory.gateway.arguments import check
 from repertory.gateway.resolve import resolve
 from repertory.gateway.upstreams import Key, Order, Report, Upstreams
@@ -49,8 +50,9 @@ class Gateway:
         from mcp import MCPError
 
         entity = await offload(self._resolve, reference, principal)
-        if entity.kind is not Kind.TOOL:
-            raise InvalidRequest(f"{entity.id} cannot be called: it is no tool.")
+        if entity.kind is Kind.A2A_AGENT:
+            check(entity.path, agents.SCHEMA, arguments)
+            return await agents.send(entity, Order(entity.path, arguments, self._within, report))
         check(entity.path, entity.details.get("input_schema") or {}, arguments)
         server = (await offload(self._store.owners, [entity.id])).get(entity.id, "")
         try:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from repertory.gateway import agents
 from repertory.gateway.signature import first_sentence, signature
 from repertory.model import Entity, Kind, Result, SearchResponse
 
@@ -134,6 +135,8 @@ def described(entity: Entity, text: str | None = None) -> dict[str, Any]:
         Kind.DOCUMENT: {},
     }
     shown |= {name: details[key] for key, name in wanted[entity.kind].items() if details.get(key)}
+    if entity.kind is Kind.A2A_AGENT:
+        shown["inputSchema"] = agents.SCHEMA
     if text:
         shown["text"] = text
     if entity.tags:
