@@ -21,7 +21,7 @@ ROWS: tuple[frozenset[str], ...] = (
     frozenset({"indexes"}),
     frozenset({"store", "sources"}),
     frozenset({"embedders", "remote"}),
-    frozenset({"settings", "access", "owner", "endpoint", "breaker"}),
+    frozenset({"settings", "access", "owner", "endpoint", "breaker", "telemetry"}),
     frozenset({"cache"}),
     frozenset({"graph"}),
     frozenset({"text"}),

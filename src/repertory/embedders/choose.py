@@ -5,7 +5,7 @@ from __future__ import annotations
 from repertory.embedders.base import Embedder
 from repertory.embedders.onnx import OnnxEmbedder
 from repertory.embedders.openai import OpenAIEmbedder
-from repertory.embedders.wrappers import Cached, Guarded
+from repertory.embedders.wrappers import Cached, Counted, Guarded
 from repertory.settings import Settings
 
 
@@ -23,5 +23,5 @@ def make_embedder(settings: Settings) -> Embedder | None:
         )
     else:
         inner = OnnxEmbedder(threads=settings.embedder_threads)
-    guarded = Guarded(inner, pause=settings.embedder_pause, timeout=settings.embedder_timeout)
+    guarded = Guarded(Counted(inner), pause=settings.embedder_pause, timeout=settings.embedder_timeout)
     return Cached(guarded, size=settings.embedder_cache) if settings.embedder_cache else guarded

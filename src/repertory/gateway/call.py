@@ -23,6 +23,7 @@ from repertory.model import Entity, Kind, Principal
 from repertory.offload import offload
 from repertory.sources.serverspec import ServerSpec
 from repertory.store import Store
+from repertory.telemetry import measured
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -47,6 +48,14 @@ class Gateway:
         extra: Mapping[str, Any] = _NOTHING,
     ) -> dict[str, Any]:
         """Call a tool, and answer its result as the server gave it."""
+        with measured("call") as labels:
+            result = await self._call(reference, arguments, principal, report, extra)
+            labels["outcome"] = "refused" if result.get("isError") else "ok"
+            return result
+
+    async def _call(
+        self, reference: str, arguments: Mapping[str, Any], principal: Principal, report: Report | None, extra: Mapping[str, Any]
+    ) -> dict[str, Any]:
         from mcp import MCPError
 
         entity = await offload(self._resolve, reference, principal)

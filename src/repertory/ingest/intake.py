@@ -28,6 +28,7 @@ from repertory.sources.mcp import Outcome, contact_all
 from repertory.sources.serverspec import ServerSpec
 from repertory.sources.web import is_address
 from repertory.store import SourceRecord, Store
+from repertory.telemetry import measured
 
 _log = logging.getLogger(__name__)
 
@@ -58,6 +59,10 @@ class Intake:
         With `commits`, read so many of the newest commits of the git repository that is there instead. A dry run of files writes nothing
         and tells what would happen.
         """
+        with measured("index"):
+            return await self._add(where, progress, commits, dry_run)
+
+    async def _add(self, where: Path | str, progress: Progress, commits: int | None, dry_run: bool) -> IngestReport:
         config = None if commits is not None or is_address(where) else await offload(config_at, Path(where))
         if dry_run and (commits is not None or is_address(where) or config is not None):
             raise InvalidRequest("Only files and folders can be tried with a dry run.")
