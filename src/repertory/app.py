@@ -9,8 +9,10 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from repertory import access
@@ -21,6 +23,9 @@ from repertory.answers import Answers
 from repertory.embedders.base import Embedder
 from repertory.embedders.choose import make_embedder
 from repertory.errors import InvalidRequest, NotFound
+from repertory.gateway.call import Gateway
+from repertory.gateway.facade import described, domains, reading
+from repertory.gateway.upstreams import Report
 from repertory.graph.derive import PAIRS, is_node
 from repertory.graph.draw import MAX_EDGES, Drawing, Format, draw
 from repertory.indexes.edge import EdgeIndex
@@ -80,6 +85,7 @@ async def open_with(settings: Settings) -> AsyncIterator[Repertory]:
         repertory = Repertory(settings, ownership, store, index, sync, embedder, under_way, rewriter, reranker)
         stack.push_async_callback(repertory.callers.close)
         stack.push_async_callback(repertory.close)
+        stack.push_async_callback(repertory.gateway.close)
         await offload(change.tidy, settings.catalog, known)
         if under_way is None and embedder is not None:
             await offload(change.settle, store, embedder.model, known, settings)
@@ -105,6 +111,7 @@ class Repertory(Answers, Registry):
         self.ownership = ownership
         self.callers = Callers(store, Issuer.of(settings), settings.access)
         self._denials = Denials(store)
+        self.gateway = Gateway(store, settings.catalog / "logs", settings.call_timeout)
 
     async def categories(self, query: str, principal: Principal = Principal()) -> list[Category]:
         """The best categories for a query, each with its best tools (E11)."""
@@ -222,6 +229,38 @@ class Repertory(Answers, Registry):
         indexed = self._sync.snapshot.revision
         behind = indexed < revision and not self._writing.locked()
         return [f"the index is at revision {indexed} of {revision}"] if behind else []
+
+    async def call(
+        self,
+        reference: str,
+        arguments: Mapping[str, Any] = MappingProxyType({}),
+        principal: Principal = Principal(),
+        report: Report | None = None,
+        extra: Mapping[str, Any] = MappingProxyType({}),
+    ) -> dict[str, Any]:
+        """Use a tool: what its server answers, unchanged."""
+        return await self.gateway.call(reference, arguments, principal, report, extra)
+
+    async def describe(self, reference: str, principal: Principal = Principal(), *, whole: bool = False) -> dict[str, Any]:
+        """Everything needed to use an entry. A document is read where the reference points (`doc:path#3`), or from its beginning."""
+        name, mark, section = reference.partition("#")
+        at = int(section) if mark and section.isdecimal() else None
+        entity = access.reveal(await self.show(name if at is not None else reference, principal), principal)
+        return described(entity, reading(entity, at, whole=whole))
+
+    async def composed(self, reference: str, principal: Principal = Principal()) -> list[tuple[str, Entity, str]]:
+        """The tools of a virtual server that this principal may call: the name each goes by there, the tool, its description there."""
+        virtual = access.reveal(await self.show(reference, principal), principal)
+        tools = [(tool, f"{Kind.TOOL.prefix}:{tool['from']}") for tool in virtual.details.get("tools", ())]
+        origins = await offload(self._store.entities, [origin for _, origin in tools], access.callable_by(principal))
+        return [(tool["name"], origins[origin], tool.get("description", "")) for tool, origin in tools if origin in origins]
+
+    async def overview(self, principal: Principal = Principal()) -> tuple[dict[Kind, int], list[str]]:
+        """How many entries of each kind this principal may find, and what the servers are about."""
+        seen = access.narrow(Filter(), principal)
+        counts = {kind: await offload(self._store.count_entities, replace(seen, kinds=frozenset({kind}))) for kind in Kind}
+        servers, _ = await self.entries(Filter(kinds=frozenset({Kind.MCP_SERVER, Kind.VIRTUAL_SERVER})), principal, limit=1000)
+        return counts, domains(servers)
 
     def status(self) -> dict[str, Any]:
         """What the catalog holds, in numbers."""

@@ -3,6 +3,7 @@
     RepertoryError
       InvalidRequest        the caller asked for something that cannot be asked
         InvalidPattern      a regular expression that does not compile
+        InvalidArguments    a tool that cannot be called like that
       NotFound              no such entry
       Unauthorized          the caller showed no credential, or one that does not count (any more)
       Forbidden             the caller may not do this
@@ -14,6 +15,7 @@
         CatalogFormat       written by another version
       EmbedderError         the model did not answer
         VectorsUnavailable  the caller insisted on vectors, and there are none
+      UpstreamError         a server or agent did not do what it was called for
       RemoteModelError      a rewriter or re-ranker did not answer
       IdentityError         the identity provider did not answer, so nobody can be recognised
       SettingsError         a setting that is unknown or has a bad value
@@ -24,7 +26,9 @@ each in one place.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 
 class RepertoryError(Exception):
@@ -40,6 +44,16 @@ class InvalidRequest(RepertoryError):
 
 class InvalidPattern(InvalidRequest):
     code = "invalid_pattern"
+
+
+class InvalidArguments(InvalidRequest):
+    """`schema` is the one to follow: whoever called wrongly can mend the call with it."""
+
+    code = "invalid_arguments"
+
+    def __init__(self, message: str, schema: Mapping[str, Any] = MappingProxyType({})) -> None:
+        super().__init__(message)
+        self.schema = schema
 
 
 class NotFound(RepertoryError):
@@ -86,6 +100,17 @@ class EmbedderError(RepertoryError):
 
 class VectorsUnavailable(EmbedderError):
     code = "vectors_unavailable"
+
+
+class UpstreamError(RepertoryError):
+    """`answer` is what a server said when it refused, as it said it: code, message, data."""
+
+    code = "upstream_error"
+    retryable = True
+
+    def __init__(self, message: str, answer: tuple[int, str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.answer = answer
 
 
 class RemoteModelError(RepertoryError):

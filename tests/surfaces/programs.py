@@ -157,4 +157,5 @@ def _command(arguments: tuple[str | Path, ...], catalog: Path | None) -> list[st
 
 
 def _environment(settings: dict[str, str]) -> dict[str, str]:
-    return {"PATH": os.environ["PATH"], "HOME": tempfile.gettempdir(), "LANG": "C.UTF-8", "COLUMNS": "200", **settings}
+    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}  # the code under test, wherever it lies
+    return {**kept, "HOME": tempfile.gettempdir(), "LANG": "C.UTF-8", "COLUMNS": "200", **settings}

@@ -41,6 +41,11 @@ def everything_for(principal: Principal) -> Filter:
     return narrow(Filter(statuses=frozenset(Status), include_disabled=True), principal)
 
 
+def callable_by(principal: Principal) -> Filter:
+    """What this principal may call: what it may see and is switched on, whatever its status."""
+    return narrow(Filter(statuses=frozenset(Status)), principal)
+
+
 def offered(entity: Entity, filter: Filter) -> Entity:
     """The entry with those of its tools that whoever has this filter may see; of what each asks for, nothing is said."""
     offers = offers_of(entity)

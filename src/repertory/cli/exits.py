@@ -11,6 +11,7 @@ from repertory.errors import (
     EmbedderError,
     Forbidden,
     IdentityError,
+    InvalidArguments,
     InvalidPattern,
     InvalidRequest,
     NotFound,
@@ -19,6 +20,7 @@ from repertory.errors import (
     SettingsError,
     SourceError,
     Unauthorized,
+    UpstreamError,
     VectorsUnavailable,
 )
 
@@ -26,6 +28,7 @@ EXITS: dict[type[RepertoryError], int] = {  # 2 is what a wrong option gives, to
     RepertoryError: 1,
     InvalidRequest: 2,
     InvalidPattern: 2,
+    InvalidArguments: 2,
     SettingsError: 2,
     Conflict: 2,
     Changed: 2,
@@ -40,6 +43,7 @@ EXITS: dict[type[RepertoryError], int] = {  # 2 is what a wrong option gives, to
     VectorsUnavailable: 7,
     RemoteModelError: 7,
     IdentityError: 7,
+    UpstreamError: 10,
 }
 
 

@@ -16,7 +16,11 @@ from rich.text import Text
 
 from repertory.app import Repertory, open_with
 from repertory.errors import CatalogError, SettingsError
+from repertory.mcp.doors import HttpDoor
+from repertory.mcp.server import Gate
+from repertory.mcp.virtual import VirtualGate
 from repertory.rest import create_service
+from repertory.rest.service import names
 from repertory.settings import Settings, is_loopback
 
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - every address, and the one by which this machine reaches it
@@ -39,10 +43,13 @@ async def _serve(settings: Settings, console: Console, watch: bool) -> None:
         host, port = listener.getsockname()[:2]
         host = EVERYWHERE.get(host, host)
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        service = create_service(rep, token=rep.ownership.announce(url))
+        gates: dict[str, Gate | VirtualGate] = {"/mcp": Gate(rep), "/virtual/{name:path}/mcp": VirtualGate(rep)}
+        doors = {path: HttpDoor(gate, rep.callers, names(rep)) for path, gate in gates.items()}
+        service = create_service(rep, rep.ownership.announce(url), doors)
         config = uvicorn.Config(service, log_config=None, log_level=settings.log_level, server_header=False, timeout_graceful_shutdown=5)
         held = rep.status()
         console.print(Text.assemble(("Repertory", "bold"), f" serves {held['documents']} documents at {url}  ", ("(Ctrl-C stops)", "dim")))
+        console.print(Text(f"Agents reach it over MCP at {url}/mcp, or as the command `repertory mcp`.", style="dim"))
         console.print(Text(_who(settings, rep), style="dim"))
         watching = asyncio.create_task(rep.watch()) if watch else None
         try:

@@ -41,6 +41,7 @@ class Session(Protocol):
     async def add(
         self, where: str, progress: Progress, commits: int | None = None, dry_run: bool = False, embed: bool = True
     ) -> Answer: ...
+    async def call(self, reference: str, arguments: Answer) -> Answer: ...
     async def export(self) -> Answer: ...
     async def sources(self) -> Answer: ...
     async def status(self) -> Answer: ...
@@ -110,6 +111,9 @@ class Local:
 
     async def add(self, where: str, progress: Progress, commits: int | None = None, dry_run: bool = False, embed: bool = True) -> Answer:
         return asdict(await self._rep.add(where, progress, commits=commits, dry_run=dry_run, embed=embed))
+
+    async def call(self, reference: str, arguments: Answer) -> Answer:
+        return dict(await self._rep.call(reference, arguments))
 
     async def export(self) -> Answer:
         return dict(await self._rep.export())
@@ -183,6 +187,9 @@ class Remote:
                     raise _error(message["problem"])
                 progress(message["stage"], message["done"], message["total"])
         raise RepertoryError(f"The process that serves the catalog ended before it was done. {LOST}")
+
+    async def call(self, reference: str, arguments: Answer) -> Answer:
+        return await self._ask("POST", "/api/call", json={"id": reference, "arguments": arguments}, timeout=None)
 
     async def export(self) -> Answer:
         return await self._ask("GET", "/api/export", timeout=None)

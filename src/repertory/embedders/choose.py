@@ -10,7 +10,7 @@ from repertory.embedders.base import Embedder
 from repertory.embedders.onnx import MINILM, OnnxEmbedder, own_model
 from repertory.embedders.openai import OpenAIEmbedder
 from repertory.embedders.static import StaticEmbedder
-from repertory.embedders.wrappers import Cached, Guarded
+from repertory.embedders.wrappers import Cached, Counted, Guarded
 from repertory.errors import EmbedderError, SettingsError
 from repertory.settings import Settings
 
@@ -27,7 +27,8 @@ def make_embedder(settings: Settings) -> Embedder | None:
     """The embedder that the settings choose, with its breaker and its cache."""
     if settings.embedder == "none":
         return None
-    guarded = Guarded(_MAKERS[settings.embedder](settings), pause=settings.embedder_pause, timeout=settings.embedder_timeout)
+    counted = Counted(_MAKERS[settings.embedder](settings))
+    guarded = Guarded(counted, pause=settings.embedder_pause, timeout=settings.embedder_timeout)
     return Cached(guarded, size=settings.embedder_cache) if settings.embedder_cache else guarded
 
 

@@ -1,8 +1,8 @@
 """What does every embedder need around it?
 
-`Guarded` keeps a broken or slow model from slowing every search (A15); `Cached` keeps a repeated query from being
-embedded twice (E09). Both are embedders themselves. `Cached(Guarded(...))` is the useful order: a cached query is
-answered while the breaker is open.
+`Counted` tells how many tokens it reads (E12); `Guarded` keeps a broken or slow model from slowing every search (A15); `Cached` keeps a
+repeated query from being embedded twice (E09). All are embedders themselves. `Cached(Guarded(Counted(...)))` is the useful order: a cached
+query is answered while the breaker is open, and is not counted.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from repertory.breaker import Breaker
 from repertory.cache import Clock, TimedCache
 from repertory.embedders.base import Embedder, Embeddings
 from repertory.errors import EmbedderError
+from repertory.telemetry import count_tokens
 
 
 class _Wrapper:
@@ -44,6 +45,20 @@ class _Wrapper:
 
     async def close(self) -> None:
         await self._embedder.close()
+
+
+class Counted(_Wrapper):
+    """Tells how many tokens the model reads."""
+
+    async def embed_documents(self, texts: Sequence[str]) -> Embeddings:
+        answer = await self._embedder.embed_documents(texts)
+        count_tokens(answer.tokens, "document")
+        return answer
+
+    async def embed_query(self, text: str) -> Embeddings:
+        answer = await self._embedder.embed_query(text)
+        count_tokens(answer.tokens, "query")
+        return answer
 
 
 class Guarded(_Wrapper):

@@ -30,6 +30,7 @@ from repertory.sources.mcp import Outcome, contact_all
 from repertory.sources.serverspec import ServerSpec
 from repertory.sources.web import is_address
 from repertory.store import Event, SourceRecord, Store
+from repertory.telemetry import measured
 
 _log = logging.getLogger(__name__)
 
@@ -70,7 +71,8 @@ class Intake:
         and tells what would happen. Without `embed`, words alone find what is new until the next run or a serving process embeds it (C08).
         The audit log says by whom it was done.
         """
-        report = await self._add(where, progress, commits, dry_run, embed)
+        with measured("index"):
+            report = await self._add(where, progress, commits, dry_run, embed)
         if not dry_run:
             told = {"added": report.added, "changed": report.changed, "removed": report.removed, "problems": len(report.problems)}
             await offload(self._store.record, by.name, "source.add", report.source, told)

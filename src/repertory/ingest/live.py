@@ -81,6 +81,16 @@ def read_config(file: Path) -> Config:
         raise SourceError(f"{error.problem(file).where}: {error}") from error
 
 
+def spec_of(source: SourceRecord) -> ServerSpec:
+    """How the server of a live source is reached, as its config says now. Raises `SourceError`."""
+    file = _file_of(source)
+    config = read_config(file)
+    if source.name not in config.specs:
+        problem = config.problems.get(source.name)
+        raise SourceError(f"{source.name!r}: {problem.message if problem else f'{file} no longer names it'}")
+    return config.specs[source.name]
+
+
 def due(sources: Iterable[SourceRecord], store: Store, sync: Sync) -> Round:
     """The live sources as their configs are now. One whose config is gone, or no longer names it, is broken."""
     found = Round()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from repertory.model import Bucket, Document, Entity, Field, Kind, bucket_of, content_digest, offers_of
+from repertory.model import HARMLESS, READ_ONLY, Bucket, Document, Entity, Field, Kind, bucket_of, content_digest, offers_of
 from repertory.text.flatten import flatten
 from repertory.text.tokens import spaced
 
@@ -114,11 +114,23 @@ def _document(
         id=entity.id + suffix,
         entity_id=entity.id,
         bucket=Bucket.of(entity),
-        tags=entity.tags,
+        tags=(*entity.tags, *_effects(entity)),
         fields={field: value for field, value in every.items() if value},
         text="\n".join(part.strip() for part in text if part and part.strip()),
         anchor=anchor,
     )
+
+
+def _effects(entity: Entity) -> tuple[str, ...]:
+    """What a tool says of its effects, as tags of ours, by which a search can be narrowed. What is only read has none."""
+    if entity.kind in (Kind.DOCUMENT, Kind.SKILL):
+        return READ_ONLY, HARMLESS
+    hints = entity.details.get("annotations")
+    if entity.kind is not Kind.TOOL or not isinstance(hints, Mapping):
+        return ()
+    if hints.get("readOnlyHint") is True:
+        return READ_ONLY, HARMLESS
+    return (HARMLESS,) if hints.get("destructiveHint") is False else ()  # MCP: a tool that does not say so may destroy
 
 
 def _tagged(label: str, values: Iterable[str]) -> str:

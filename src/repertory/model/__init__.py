@@ -6,7 +6,7 @@ shown.
 
 from repertory.model.document import Document, Field
 from repertory.model.entity import PUBLIC, Edge, Entity, Kind, Link, Status, content_digest
-from repertory.model.filter import ADMIN, Bucket, Filter, Principal
+from repertory.model.filter import ADMIN, HARMLESS, READ_ONLY, Bucket, Filter, Principal
 from repertory.model.offer import SERVERS, bucket_of, is_guarded, offers_of, tool_of
 from repertory.model.request import Fusion, Preset, SearchRequest, Strategy
 from repertory.model.result import (
@@ -25,7 +25,9 @@ from repertory.model.result import (
 
 __all__ = [
     "ADMIN",
+    "HARMLESS",
     "PUBLIC",
+    "READ_ONLY",
     "SERVERS",
     "Boost",
     "Bucket",

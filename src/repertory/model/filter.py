@@ -16,6 +16,7 @@ from repertory.model.entity import PUBLIC, Entity, Kind, Status
 ADMIN = "admin"  # the scope that opens everything
 OWNER, ANYONE = "owner", "anyone"  # names that nobody else can have: the audit log says them
 PERSON = "user:"  # opens the group of one person: an entry is private with the audience ["user:alice"]
+READ_ONLY, HARMLESS = "@read-only", "@non-destructive"  # tags that documents carry besides those of their authors: what a tool does
 
 
 class Bucket(NamedTuple):

@@ -20,6 +20,7 @@ from repertory.errors import (
     EmbedderError,
     Forbidden,
     IdentityError,
+    InvalidArguments,
     InvalidPattern,
     InvalidRequest,
     NotFound,
@@ -28,6 +29,7 @@ from repertory.errors import (
     SettingsError,
     SourceError,
     Unauthorized,
+    UpstreamError,
     VectorsUnavailable,
 )
 from repertory.sources.content import storable
@@ -38,6 +40,7 @@ STATUSES: dict[type[RepertoryError], int] = {
     RepertoryError: 500,
     InvalidRequest: 400,
     InvalidPattern: 400,
+    InvalidArguments: 400,
     NotFound: 404,
     Unauthorized: 401,
     Forbidden: 403,
@@ -49,6 +52,7 @@ STATUSES: dict[type[RepertoryError], int] = {
     CatalogFormat: 500,
     EmbedderError: 503,
     VectorsUnavailable: 503,
+    UpstreamError: 502,
     RemoteModelError: 503,
     IdentityError: 503,
     SettingsError: 500,

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager
+from types import MappingProxyType
+from typing import Any, Protocol
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 import repertory
 from repertory.app import Repertory
@@ -33,6 +37,7 @@ from repertory.rest import (
     semantic,
     sources,
     upkeep,
+    use,
     wellknown,
 )
 from repertory.rest.problems import http_problem, problem_response, validation_problem
@@ -41,17 +46,28 @@ from repertory.rest.references import KeepEncoded
 LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"]
 
 # An entry's own address takes what the others leave.
-ROUTES = (page, health, search, semantic, lists, connect, lifecycle, entries, sources, runs, official, wellknown, keys, audit, upkeep)
+ROUTES = (page, health, search, semantic, lists, connect, use, lifecycle, entries, sources, runs, official, wellknown, keys, audit, upkeep)
 
 
-def create_service(rep: Repertory, token: str) -> FastAPI:
-    """The HTTP service over an open catalog."""
+class Door(Protocol):
+    """Another protocol at a path of the service."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
+    def run(self) -> AbstractAsyncContextManager[None]: ...
+
+
+def create_service(rep: Repertory, token: str, doors: Mapping[str, Door] = MappingProxyType({})) -> FastAPI:
+    """The HTTP service over an open catalog, with other protocols at paths of their own."""
 
     @contextlib.asynccontextmanager
     async def lifespan(service: FastAPI) -> AsyncIterator[None]:
         behind: set[asyncio.Task[None]] = service.state.behind
-        behind |= {asyncio.create_task(work) for work in (rep.keep_embedding(), rep.keep_refreshing(), rep.keep_tidy())}
-        yield
+        ours = (rep.keep_embedding(), rep.keep_refreshing(), rep.keep_tidy(), rep.gateway.upstreams.keep_tidy())
+        behind |= {asyncio.create_task(work) for work in ours}
+        async with contextlib.AsyncExitStack() as open_doors:
+            for door in doors.values():
+                await open_doors.enter_async_context(door.run())
+            yield
         tasks = list(behind)
         for task in tasks:
             task.cancel()
@@ -71,7 +87,7 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
     service.state.behind = behind_requests = set[asyncio.Task[None]]()  # ends with the service
     service.state.runs = runs.Runs(behind_requests)
     # A page from elsewhere that points its own name at 127.0.0.1 must not read the catalog through the visitor's browser.
-    service.add_middleware(TrustedHostMiddleware, allowed_hosts=_names(rep))
+    service.add_middleware(TrustedHostMiddleware, allowed_hosts=names(rep))
     service.add_middleware(KeepEncoded)
 
     @service.exception_handler(RepertoryError)
@@ -99,10 +115,12 @@ def create_service(rep: Repertory, token: str) -> FastAPI:
         return document
 
     service.openapi = openapi  # type: ignore[method-assign]  # FastAPI's own way
+    for path, door in doors.items():
+        service.router.routes.append(Route(path, door))
     return service
 
 
-def _names(rep: Repertory) -> list[str]:
+def names(rep: Repertory) -> list[str]:
     """The names by which the service may be called."""
     return [*LOOPBACK_NAMES, rep.settings.host, *rep.settings.allowed_hosts]
 

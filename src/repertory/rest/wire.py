@@ -116,3 +116,12 @@ class SourceBody(BaseModel):
 
     location: str = Field(min_length=1, max_length=4096, description="An http(s) address, or an absolute path on the serving machine.")
     commits: int | None = Field(None, ge=1, le=1_000_000, description="Read so many commits of the git repository there, not its files.")
+
+
+class CallBody(BaseModel):
+    """The body of `POST /api/call`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str = Field(min_length=1, description="An id, server/tool, server__tool, or a name that only one tool has.")
+    arguments: dict[str, Any] = Field(default_factory=dict, description="As the tool's input schema says.")

@@ -36,6 +36,7 @@ from repertory.search.spelling import Vocabulary
 from repertory.search.supplement import supplement
 from repertory.search.withheld import withheld
 from repertory.store import Reference, Store
+from repertory.telemetry import measured
 from repertory.text.context import context_text
 from repertory.text.query import understand
 from repertory.text.tokens import stem
@@ -74,6 +75,12 @@ class Engine:
 
     async def search(self, request: SearchRequest, principal: Principal) -> SearchResponse:
         """Answer one request, or give the answer that was given before where nothing has changed since (E09)."""
+        with measured("search") as labels:
+            response = await self._search(request, principal)
+            labels |= {"strategy": response.strategy, "mode": response.mode, "cached": str(response.cached).lower()}
+            return response
+
+    async def _search(self, request: SearchRequest, principal: Principal) -> SearchResponse:
         started = time.perf_counter()
         planned = plan(request, access.filter_for(request, principal), self.defaults)
         context = context_text(request.summary, request.context)

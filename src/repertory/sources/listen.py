@@ -57,4 +57,4 @@ async def _stay(client: Client, listing: Sieve, changed: Callable[[], None]) -> 
             async for _ in news:
                 changed()
     else:
-        await listing.ended.wait()
+        await listing.hushed.wait()

@@ -109,7 +109,7 @@ async def contact(spec: ServerSpec, environment: Mapping[str, str] | None = None
                     return await _offer(spec.name, client, wire.listing)
             reason = _silence(spec, wire)
         except Exception as error:  # whatever a stranger's server makes the SDK raise concerns that server alone
-            reason = _reason(error, spec, wire.refusal)
+            reason = reason_of(error, spec, wire.refusal)
     told = f"{reason}; its last words: {wire.last_words}" if wire.last_words else reason
     raise Unreachable(_shortened(resolved.hide(told)))
 
@@ -198,7 +198,7 @@ def _silence(spec: ServerSpec, wire: Wire) -> str:
     return f"it did not answer within {spec.timeout:g} s{garbled}"
 
 
-def _reason(error: BaseException, spec: ServerSpec, refusal: int | None) -> str:
+def reason_of(error: BaseException, spec: ServerSpec, refusal: int | None) -> str:
     """Why a contact failed, in words of our own: the library's quote addresses, which may hold keys."""
     import httpx2
     from mcp import MCPError

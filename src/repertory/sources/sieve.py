@@ -21,10 +21,12 @@ from repertory.sources.values import parse_json
 class Sieve:
     """Stands between a transport and the SDK."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, sifts: bool = True) -> None:
+        self._sifts = sifts  # or only listens
         self._listed: list[Any] = []
         self.garbled = False  # something was said that cannot be read
-        self.ended = anyio.Event()  # nothing more will be heard
+        self.ended = anyio.Event()  # nobody is there any more
+        self.hushed = anyio.Event()  # nothing more will be said unasked
 
     def take(self) -> list[Any]:
         """The tools of the page that came last; they are given once."""
@@ -40,7 +42,7 @@ class Sieve:
         if isinstance(item, ValidationError):
             item = self._read_again(item)
         result = getattr(getattr(item, "message", None), "result", None)
-        if isinstance(result, dict) and isinstance(result.get("tools"), list):
+        if self._sifts and isinstance(result, dict) and isinstance(result.get("tools"), list):
             self._listed, result["tools"] = result["tools"], []
         return item
 
@@ -71,6 +73,7 @@ class _Sifted:
             return self._sieve.sift(await self._inner.receive())
         except anyio.EndOfStream:
             self._sieve.ended.set()
+            self._sieve.hushed.set()
             raise
 
     def __aiter__(self) -> _Sifted:

@@ -7,6 +7,7 @@ tools of a listing as they were said (`sieve`).
 from __future__ import annotations
 
 import codecs
+import math
 import os
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -31,23 +32,26 @@ BOUNDED = "repertory_bounded_utf_8"  # the encoding that children speak, see `_D
 
 Streams = AbstractAsyncContextManager[Any]
 
-_overflow: ContextVar[Callable[[], None]] = ContextVar("overflow")  # of the contact that a decoder serves
+_overflow: ContextVar[tuple[Callable[[], None], float]] = ContextVar("overflow")  # of the contact that a decoder serves, and its bound
 
 
 class Wire:
     """The way to one server, and what was noticed on it. Within `with`, `open` gives what the SDK calls a transport.
 
-    Who `stays` listens for longer than one answer takes.
+    Who `stays` listens for longer than one answer takes; `log` takes what a child writes to its stderr.
     """
 
-    def __init__(self, spec: ServerSpec, *, stays: bool = False) -> None:
+    def __init__(self, spec: ServerSpec, *, stays: bool = False, log: Callable[[bytes], None] = lambda _: None) -> None:
         self._spec = spec
         self._silence = A_DAY if stays else spec.timeout
-        self.listing = Sieve()
+        self._most = math.inf if stays else MAX_SAID  # who stays may hear more, line by line
+        self._log = log
+        self.listing = Sieve(sifts=not stays)
         self._kept = b""
         self._stop: Callable[[], None] = lambda: None
         self.overflowed = False  # it said more than is listened to
         self.refusal: int | None = None  # the last HTTP status that was an error: the SDK tells only that there was one
+        self.unreached = False  # the last request found nobody
 
     def __enter__(self) -> Wire:
         reading, writing = os.pipe()
@@ -69,7 +73,7 @@ class Wire:
     async def open(self, stop: Callable[[], None]) -> AsyncIterator[Any]:
         """Start or call the server; `stop` is called when it says too much."""
         self._stop = stop
-        _overflow.set(self._overflow)
+        _overflow.set((self._overflow, self._most))
         ways: dict[Transport, Callable[[], Streams]] = {Transport.STDIO: self._stdio, Transport.HTTP: self._http, Transport.SSE: self._sse}
         async with ways[self._spec.transport]() as (reading, writing):
             yield self.listing.over(reading), writing
@@ -100,7 +104,7 @@ class Wire:
 
         headers = {"Accept-Encoding": "identity", **self._spec.headers}  # what is not compressed cannot unfold beyond the bound
         timeout = httpx2.Timeout(self._spec.timeout, read=self._silence)
-        transport = _Bounded(self._heard, self._overflow, self.listing.ended.set)
+        transport = _Bounded(self._heard, self._overflow, self.listing.hushed.set)
         async with (
             httpx2.AsyncClient(headers=headers, timeout=timeout, transport=transport) as client,
             streamable_http_client(self._spec.url, http_client=client, max_sse_event_size=MAX_ANSWER) as streams,
@@ -111,14 +115,16 @@ class Wire:
         self.overflowed = True
         self._stop()
 
-    def _heard(self, status: int) -> None:
-        self.refusal = status if status >= 400 else None
+    def _heard(self, status: int | None) -> None:
+        self.unreached = status is None
+        self.refusal = status if status is not None and status >= 400 else None
 
     def _read(self, descriptor: int) -> None:
         """All the time, so that a child never waits for us to read what it logs."""
         with os.fdopen(descriptor, "rb", buffering=0) as stream:
             while piece := stream.read(65536):
                 self._kept = (self._kept + piece)[-STDERR_TAIL:]
+                self._log(piece)
 
 
 class _Decoder(codecs.IncrementalDecoder):
@@ -129,13 +135,14 @@ class _Decoder(codecs.IncrementalDecoder):
         super().__init__(errors)
         self._inner = codecs.getincrementaldecoder("utf-8")(errors)
         self._said = self._line = 0
+        self._overflow, self._most = _overflow.get()
 
     def decode(self, data: ReadableBuffer, final: bool = False) -> str:
         piece = bytes(data)
         self._said += len(piece)
         self._line = len(piece) - piece.rindex(b"\n") - 1 if b"\n" in piece else self._line + len(piece)
-        if self._line > MAX_ANSWER or self._said > MAX_SAID:
-            _overflow.get()()  # not an exception: the SDK would first read to the end, which may never come
+        if self._line > MAX_ANSWER or self._said > self._most:
+            self._overflow()  # not an exception: the SDK would first read to the end, which may never come
             return ""
         return self._inner.decode(piece, final)
 
@@ -151,14 +158,18 @@ codecs.register(_bounded)
 class _Bounded(httpx2.AsyncHTTPTransport):
     """HTTP whose answers end at `MAX_ANSWER` bytes."""
 
-    def __init__(self, heard: Callable[[int], None], overflow: Callable[[], None], ended: Callable[[], None]) -> None:
+    def __init__(self, heard: Callable[[int | None], None], overflow: Callable[[], None], ended: Callable[[], None]) -> None:
         super().__init__()
         self._heard = heard
         self._overflow = overflow
         self._ended = ended
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        response = await super().handle_async_request(request)
+        try:
+            response = await super().handle_async_request(request)
+        except httpx2.ConnectError:
+            self._heard(None)
+            raise
         self._heard(response.status_code)
         if isinstance(response.stream, httpx2.AsyncByteStream):
             # A server speaks unasked on the answer to a GET; the SDK does not tell when that ends.

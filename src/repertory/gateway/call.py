@@ -1,0 +1,107 @@
+"""How is a tool called?
+
+Resolve the name, check who asks, check the arguments, hand them to the server that has the tool, and give back what it says, unchanged.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from repertory import access
+from repertory.errors import SourceError, UpstreamError
+from repertory.gateway import agents
+from repertory.gateway.arguments import check
+from repertory.gateway.resolve import resolve
+from repertory.gateway.upstreams import Key, Order, Report, Upstreams
+from repertory.ingest.live import spec_of
+from repertory.model import Entity, Kind, Principal
+from repertory.offload import offload
+from repertory.sources.serverspec import ServerSpec
+from repertory.store import Store
+from repertory.telemetry import measured
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+MAX_LOG = 1_000_000  # bytes of what a server wrote to its stderr that are kept
+
+
+class Gateway:
+    """The way from a found tool to its server."""
+
+    def __init__(self, store: Store, logs: Path, within: float) -> None:
+        self._store = store
+        self._logs = logs
+        self._within = within
+        self.upstreams = Upstreams(self._spec, self._log)
+
+    async def call(
+        self,
+        reference: str,
+        arguments: Mapping[str, Any],
+        principal: Principal,
+        report: Report | None = None,
+        extra: Mapping[str, Any] = _NOTHING,
+    ) -> dict[str, Any]:
+        """Call a tool, and answer its result as the server gave it."""
+        with measured("call") as labels:
+            result = await self._call(reference, arguments, principal, report, extra)
+            labels["outcome"] = "refused" if result.get("isError") else "ok"
+            return result
+
+    async def _call(
+        self, reference: str, arguments: Mapping[str, Any], principal: Principal, report: Report | None, extra: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        from mcp import MCPError
+
+        entity = await offload(self._resolve, reference, principal)
+        if entity.kind is Kind.A2A_AGENT:
+            check(entity.path, agents.SCHEMA, arguments)
+            return await agents.send(entity, Order(entity.path, arguments, self._within, report))
+        check(entity.path, entity.details.get("input_schema") or {}, arguments)
+        server = (await offload(self._store.owners, [entity.id])).get(entity.id, "")
+        try:
+            return await self.upstreams.call(Key(server, principal.name), Order(entity.name, arguments, self._within, report, extra))
+        except MCPError as error:
+            told = (error.error.code, error.error.message, error.error.data)
+            raise UpstreamError(f"{entity.path} answered with an error: {error.error.message}", told) from None
+
+    def _resolve(self, reference: str, principal: Principal) -> Entity:
+        allowed = access.callable_by(principal)
+        return resolve(reference, lambda spelling: self._store.find(spelling, allowed))
+
+    async def _spec(self, server: str) -> ServerSpec:
+        return await offload(self._spec_now, server)
+
+    def _spec_now(self, server: str) -> ServerSpec:
+        source = next((source for source in self._store.sources() if source.name == server), None)
+        if source is None or not source.live:
+            raise UpstreamError(
+                f"The tools of {server!r} were read from a file, which does not say how to reach their server. Add a config that does."
+            )
+        try:
+            return spec_of(source)
+        except SourceError as error:
+            raise UpstreamError(f"The server {server!r} cannot be reached: {error}") from error
+
+    def _log(self, server: str) -> Callable[[bytes], None]:
+        """Where the stderr of a server is kept: a file of its own, begun anew when it grows too long."""
+        self._logs.mkdir(parents=True, exist_ok=True)
+        return partial(_append, self._logs / f"{''.join(c if c.isalnum() or c in '-_.' else '_' for c in server)}.log")
+
+    async def close(self) -> None:
+        """Leave every server."""
+        await self.upstreams.close()
+
+
+def _append(file: Path, piece: bytes) -> None:
+    if file.exists() and file.stat().st_size + len(piece) > MAX_LOG:
+        file.replace(file.with_suffix(".old.log"))
+    with file.open("ab") as log:
+        if not log.tell():
+            log.write(f"# begun {time.strftime('%Y-%m-%d %H:%M:%S')}\n".encode())
+        log.write(piece)
