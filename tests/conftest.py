@@ -12,14 +12,14 @@ import pytest_asyncio
 
 import repertory
 from repertory.app import Repertory
-from tests.provision import Need, NodeNeed
+from tests.provision import Need, NodeNeed, PackageNeed
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples" / "catalog"
 
 
-def require(need: Need | NodeNeed) -> str:
-    """Where a needed program is; without it the test is skipped, and on CI it fails."""
+def require(need: Need | NodeNeed | PackageNeed) -> str:
+    """Where a needed program is, or the name of a package; without it the test is skipped, and on CI it fails."""
     if need.found:
         return need.found
     if os.environ.get("CI") == "true" and need.provided:

