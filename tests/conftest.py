@@ -19,7 +19,7 @@ EXAMPLES = ROOT / "examples" / "catalog"
 
 
 def require(need: AnyNeed) -> str:
-    """Where a needed program is; without it the test is skipped, and on CI it fails."""
+    """Where a needed program is, or the name of a package; without it the test is skipped, and on CI it fails."""
     if need.found:
         return need.found
     if os.environ.get("CI") == "true" and need.provided:

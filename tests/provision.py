@@ -7,6 +7,7 @@ needs a missing thing is skipped with that reason, and with CI=true the skip is 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import json
 import os
 import shutil
@@ -103,7 +104,31 @@ class PythonNeed:
         return f"{self.program} is missing ({self.purpose}); run `make test`, which fetches it from PyPI"
 
 
-AnyNeed = Need | NodeNeed | PythonNeed
+@dataclass(frozen=True, slots=True)
+class PackageNeed:
+    """A Python package that a plug-in is for. The extra `dev` brings it."""
+
+    module: str
+    package: str
+    purpose: str
+
+    @property
+    def found(self) -> str | None:
+        """Its name, if it is there."""
+        return self.module if importlib.util.find_spec(self.module) else None
+
+    @property
+    def provided(self) -> bool:
+        """Whether `make test` should have brought it."""
+        return True
+
+    @property
+    def missing(self) -> str:
+        """Why a test cannot run."""
+        return f"{self.package} is missing ({self.purpose}); run `make test`, which installs it"
+
+
+AnyNeed = Need | NodeNeed | PythonNeed | PackageNeed
 
 BROWSER = Need("chromium", "chromium", "the tests of the web page drive a real browser")
 NEEDS = (BROWSER,)
@@ -122,6 +147,10 @@ TIME = PythonNeed("mcp-server-time", "2026.10.19", _PURPOSE)
 GIT = PythonNeed("mcp-server-git", "2026.10.19", _PURPOSE)
 FETCH = PythonNeed("mcp-server-fetch", "2026.10.24", _PURPOSE)
 PYTHON_NEEDS = (TIME, GIT, FETCH)
+
+FASTMCP = PackageNeed("fastmcp", "fastmcp", "the plug-in for FastMCP is tried with it")
+PYDANTIC_AI = PackageNeed("pydantic_ai", "pydantic-ai-slim", "the plug-in for Pydantic AI is tried with it")
+LANGCHAIN = PackageNeed("langchain_core", "langchain-core", "the plug-in for LangChain is tried with it")
 
 
 def main() -> None:

@@ -58,11 +58,20 @@ class Found:
     error: str = ""
 
 
+def place_of(program: str, home: Path, project: Path | None = None, platform: str = sys.platform) -> Path | None:
+    """The file in which a program keeps its servers: for a project, or else for the person. None where it has no such file."""
+    rows = [(project, OF_PROJECT)] if project else [(_settings(home, platform), OF_SETTINGS), (home, OF_HOME)]
+    return next((base / place.path for base, places in rows for place in places if place.program == program), None)
+
+
+def _settings(home: Path, platform: str) -> Path:
+    return home / _SETTINGS.get(platform, _SETTINGS_ELSEWHERE)
+
+
 def find(home: Path, project: Path, platform: str = sys.platform) -> list[Found]:
     """The configs of this machine that name servers, each file once."""
-    settings = home / _SETTINGS.get(platform, _SETTINGS_ELSEWHERE)
     found: dict[Path, Found] = {}
-    for base, places, trusted in ((settings, OF_SETTINGS, True), (home, OF_HOME, True), (project, OF_PROJECT, False)):
+    for base, places, trusted in ((_settings(home, platform), OF_SETTINGS, True), (home, OF_HOME, True), (project, OF_PROJECT, False)):
         for one in _look(base, places, trusted):
             found.setdefault(one.file, one)
     return list(found.values())
