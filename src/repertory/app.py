@@ -19,7 +19,9 @@ from repertory.embedders.base import Embedder
 from repertory.embedders.choose import make_embedder
 from repertory.errors import InvalidRequest, NotFound
 from repertory.gateway.call import Gateway
+from repertory.gateway.credentials import Vault
 from repertory.gateway.facade import described, domains, reading
+from repertory.gateway.identity import Identities
 from repertory.gateway.upstreams import Report
 from repertory.graph.derive import PAIRS, is_node
 from repertory.graph.draw import MAX_EDGES, Drawing, Format, draw
@@ -96,9 +98,11 @@ class Repertory(Intake):
         rewriter: Rewriter | None = None,
         reranker: Reranker | None = None,
     ) -> None:
-        super().__init__(settings, store, sync, embedder)
+        vault = Vault(settings.catalog, settings.credentials)
+        identities = Identities(vault)
+        super().__init__(settings, store, sync, embedder, identities.of(Principal().name))
         self.ownership = ownership
-        self.gateway = Gateway(store, settings.catalog / "logs", settings.call_timeout)
+        self.gateway = Gateway(store, settings.catalog / "logs", settings.call_timeout, vault, identities)
         defaults = Defaults(settings.preset, settings.strategy, settings.fusion, settings.lane_weights, settings.min_confidence)
         expansion = Expansion(store, embedder.model) if settings.expansion and embedder else None
         answers: TimedCache[Hashable, SearchResponse] = TimedCache(size=settings.answer_cache, ttl=ANSWER_TTL)

@@ -11,6 +11,7 @@ from repertory.errors import (
     InvalidArguments,
     InvalidPattern,
     InvalidRequest,
+    LoginRequired,
     NotFound,
     RemoteModelError,
     RepertoryError,
@@ -36,6 +37,7 @@ EXITS: dict[type[RepertoryError], int] = {  # 2 is what a wrong option gives, to
     VectorsUnavailable: 7,
     RemoteModelError: 7,
     UpstreamError: 9,
+    LoginRequired: 9,
 }
 
 

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
 
-from repertory.errors import UpstreamError
-from repertory.sources.serverspec import Resolved, ServerSpec, Transport, Unresolved, resolve
+from repertory.errors import LoginRequired, RepertoryError, UpstreamError
+from repertory.gateway.credentials import EVERYONE, Key
+from repertory.gateway.identity import login_command
+from repertory.sources.serverspec import UNKNOWN, Identify, Resolved, ServerSpec, Unresolved, nobody, resolve
 
 if TYPE_CHECKING:
-    from mcp import Client
+    from mcp import Client, MCPError
 
 MOST = 64  # sessions at a time: each may be a process
 IDLE = 300.0  # seconds without a call, after which a session is closed
@@ -43,14 +46,7 @@ class Order:
     within: float  # seconds
     report: Report | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)  # what else the caller's protocol brings along
-    headers: Mapping[str, str] = field(default_factory=dict)  # the principal's own credentials
-
-
-class Key(NamedTuple):
-    """What a session is for."""
-
-    server: str
-    principal: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)  # the principal's own, for who has no session
 
 
 @dataclass(slots=True)
@@ -64,8 +60,10 @@ class Trouble:
 class Session:
     """One session with one server, in a task of its own: the SDK wants to be left where it was entered."""
 
-    def __init__(self, spec: ServerSpec, log: Callable[[bytes], None]) -> None:
+    def __init__(self, key: Key, spec: ServerSpec, log: Callable[[bytes], None], identify: Identify) -> None:
+        self._key = key
         self._spec = spec
+        self._identify = identify
         self._log = log
         self._stop = asyncio.Event()
         self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
@@ -117,11 +115,28 @@ class Session:
             self.busy -= 1
             self.used = time.monotonic()
 
+    @property
+    def refused(self) -> bool:
+        """Whether the server does not know who asks."""
+        return self._wire is not None and self._wire.refusal == UNKNOWN
+
     def failure(self, reason: str) -> UpstreamError:
         """Why it did not work, without secrets."""
+        if self.refused:
+            return LoginRequired(f"The server {self._spec.name!r} wants you to log in: run `{login_command(self._key)}`.")
         words = self._wire.last_words if self._wire is not None else ""
         told = f"The server {self._spec.name!r} failed: {reason}" + (f"; its last words: {words}" if words else "") + "."
-        return UpstreamError(self._resolved.hide(told) if self._resolved else told)
+        return UpstreamError(self._hide(told))
+
+    def without_secrets(self, error: MCPError) -> MCPError:
+        """What a server says, without what it was shown: a credential may be one that the caller does not have itself."""
+        from mcp import MCPError
+
+        said = error.error
+        return MCPError(said.code, self._hide(said.message), json.loads(self._hide(json.dumps(said.data))))
+
+    def _hide(self, text: str) -> str:
+        return self._resolved.hide(text) if self._resolved else text
 
     @property
     def unheard(self) -> bool:
@@ -145,7 +160,8 @@ class Session:
 
         try:
             self._resolved = resolve(self._spec, os.environ)
-            with Wire(self._resolved.spec, lasting=True, log=self._log) as self._wire:
+            self._resolved = self._resolved.known_by(await self._identify(self._resolved.spec))
+            with Wire(self._resolved, lasting=True, log=self._log) as self._wire:
                 with anyio.CancelScope() as scope:
                     ended = asyncio.Event()
                     async with Client(_watched(self._wire.open(scope.cancel), ended), cache=None) as client:
@@ -155,6 +171,8 @@ class Session:
                     self._fail("it says more than is listened to")
         except Unresolved as error:
             self._fail(str(error))
+        except RepertoryError as error:
+            self._fail_with(error)
         except Exception as error:  # whatever a stranger's server makes the SDK raise concerns that server alone
             self._fail(reason_of(error, self._spec, self._wire.refusal if self._wire else None))
         finally:
@@ -162,17 +180,27 @@ class Session:
                 self._fail("it went away")
 
     def _fail(self, reason: str) -> None:
+        self._fail_with(self.failure(reason))
+
+    def _fail_with(self, error: RepertoryError) -> None:
         if not self._ready.done():
-            self._ready.set_exception(self.failure(reason))
+            self._ready.set_exception(error)
             self._ready.exception()  # nobody may have asked
 
 
 class Upstreams:
-    """All sessions. `find` gives the specification of a server by its name, as its config says now."""
+    """All sessions. `find` gives the specification of a server by its name, as its config says now; `known` tells what a principal is known
+    by."""
 
-    def __init__(self, find: Callable[[str], Awaitable[ServerSpec]], log: Callable[[str], Callable[[bytes], None]]) -> None:
+    def __init__(
+        self,
+        find: Callable[[str], Awaitable[ServerSpec]],
+        log: Callable[[str], Callable[[bytes], None]],
+        known: Callable[[str], Identify] = lambda _: nobody,
+    ) -> None:
         self._find = find
         self._log = log
+        self._known = known
         self._sessions: dict[Key, Session] = {}
         self._opening: dict[Key, asyncio.Lock] = {}
         self._trouble: dict[Key, Trouble] = {}
@@ -190,12 +218,15 @@ class Upstreams:
             except MCPError as error:
                 if error.code == REQUEST_TIMEOUT:
                     raise session.failure(f"it did not answer within {order.within:g} s") from None
+                if session.refused:
+                    self._drop(key, session)
+                    raise session.failure("") from None
                 if error.code == CONNECTION_CLOSED or session.unheard or session.over:
                     self._drop(key, session)
                     if session.unheard and again and not session.busy:  # with others under way, nobody knows whose request was lost
                         continue
                     raise session.failure("the connection was lost during the call; it may have been carried out or not") from None
-                raise
+                raise session.without_secrets(error) from None
         raise AssertionError
 
     async def _session(self, key: Key, order: Order) -> Session:
@@ -206,12 +237,12 @@ class Upstreams:
             trouble = self._trouble.setdefault(key, Trouble())
             if (pause := trouble.until - time.monotonic()) > 0:
                 await asyncio.sleep(min(pause, order.within))
-            spec = await self._find(key.server)
-            if spec.transport is not Transport.STDIO:
-                spec = replace(spec, headers={**spec.headers, **order.headers})
-            session = Session(spec, self._log(key.server))
+            session = Session(key, await self._find(key.server), self._log(key.server), self._known(key.principal))
             try:
                 await session.client()
+            except LoginRequired:  # waiting does not help
+                self._leave(session)
+                raise
             except BaseException:
                 trouble.failures += 1
                 trouble.until = time.monotonic() + min(PAUSE * 2 ** (trouble.failures - 1), MAX_PAUSE)
@@ -237,10 +268,13 @@ class Upstreams:
             await asyncio.sleep(IDLE / 5)
             self._make_room()
 
-    async def forget(self, server: str) -> None:
-        """Close what is open with a server: its config, its entry or a credential changed."""
-        for key in [key for key in self._sessions if key.server == server]:
-            self._drop(key, self._sessions[key])
+    async def forget(self, server: str, principal: str = EVERYONE) -> None:
+        """Close what is open with a server, for a principal or for everyone: its config, its entry or a credential changed."""
+        for key in [key for key in self._opening if key.server == server and principal in (EVERYONE, key.principal)]:
+            async with self._opening[key]:  # one that is being opened is opened with what holds no longer
+                self._trouble.pop(key, None)
+                if key in self._sessions:
+                    self._drop(key, self._sessions[key])
 
     def _drop(self, key: Key, session: Session) -> None:
         if self._sessions.get(key) is session:

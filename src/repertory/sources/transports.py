@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 
-from repertory.sources.serverspec import ServerSpec, Transport
+from repertory.sources.serverspec import Resolved, Transport
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -36,8 +36,9 @@ _overflow: ContextVar[tuple[Callable[[], None], float]] = ContextVar("overflow")
 class Wire:
     """The way to one server, and what was noticed on it. Within `with`, `open` gives what the SDK calls a transport."""
 
-    def __init__(self, spec: ServerSpec, *, lasting: bool = False, log: Callable[[bytes], None] = lambda _: None) -> None:
-        self._spec = spec
+    def __init__(self, resolved: Resolved, *, lasting: bool = False, log: Callable[[bytes], None] = lambda _: None) -> None:
+        self._spec = spec = resolved.spec
+        self._auth = resolved.identity.auth
         self._most = math.inf if lasting else MAX_SAID  # a session that lasts may say more, line by line
         self._patience = None if lasting else spec.timeout
         self._log = log
@@ -88,7 +89,8 @@ class Wire:
         from mcp.client.sse import sse_client
 
         spec = self._spec
-        return sse_client(spec.url, headers=dict(spec.headers), timeout=spec.timeout, sse_read_timeout=self._patience or DAY)
+        patience = self._patience or DAY
+        return sse_client(spec.url, headers=dict(spec.headers), timeout=spec.timeout, sse_read_timeout=patience, auth=self._auth)
 
     @asynccontextmanager
     async def _http(self) -> AsyncIterator[Any]:
@@ -96,8 +98,9 @@ class Wire:
 
         headers = {"Accept-Encoding": "identity", **self._spec.headers}  # what is not compressed cannot unfold beyond the bound
         limits = httpx2.Timeout(self._spec.timeout, read=self._patience)
+        transport = _Bounded(self._heard, self._overflow)
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=limits, transport=_Bounded(self._heard, self._overflow)) as client,
+            httpx2.AsyncClient(headers=headers, timeout=limits, auth=self._auth, transport=transport) as client,
             streamable_http_client(self._spec.url, http_client=client, max_sse_event_size=MAX_ANSWER) as streams,
         ):
             yield streams
@@ -164,6 +167,11 @@ class _Bounded(httpx2.AsyncHTTPTransport):
         if isinstance(response.stream, httpx2.AsyncByteStream):
             response.stream = _BoundedStream(response.stream, self._overflow)
         return response
+
+
+def bounded() -> httpx2.AsyncHTTPTransport:
+    """HTTP for single questions, whose answers end like those of servers."""
+    return _Bounded(lambda _: None, lambda: None)
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
