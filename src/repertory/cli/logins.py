@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 import sys
 import time
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from repertory.cli.terminal import CatalogOption, JsonOption, err, out, print_json, read_settings
-from repertory.errors import InvalidRequest, NotFound, UpstreamError
+from repertory.errors import CatalogBusy, InvalidRequest, NotFound, UpstreamError
 from repertory.gateway.credentials import EVERYONE, Credential, Key, Vault
 from repertory.model import Principal
 from repertory.settings import Settings
 from repertory.sources.serverspec import ServerSpec, Transport, Unresolved, origin, overlaid, resolve
+
+if TYPE_CHECKING:
+    from repertory.store import SourceRecord
 
 app = typer.Typer()
 
@@ -145,13 +149,9 @@ async def _origin(settings: Settings, server: str) -> str:
 
 async def _spec(settings: Settings, server: str) -> ServerSpec:
     """How a server is reached, as its config says now."""
-    from repertory.cli.session import session
     from repertory.ingest.live import spec_of
-    from repertory.store import SourceRecord
 
-    async with session(settings) as asked:
-        sources = [SourceRecord(**source) for source in (await asked.sources())["sources"]]
-    live = {source.name: source for source in sources if source.live}
+    live = {source.name: source for source in await _sources(settings) if source.live}
     if server not in live:
         known = ", ".join(live) or "none yet: `repertory add` a config that names it"
         raise NotFound(f"There is no live server {server!r}. Live servers: {known}.")
@@ -162,6 +162,18 @@ async def _spec(settings: Settings, server: str) -> ServerSpec:
         return resolve(spec, os.environ).spec
     except Unresolved as error:
         raise UpstreamError(f"The server {server!r} cannot be reached: {error}.") from None
+
+
+async def _sources(settings: Settings) -> list[SourceRecord]:
+    from repertory.cli.session import session
+    from repertory.store import SourceRecord, Store
+
+    try:
+        async with session(settings) as asked:
+            return [SourceRecord(**source) for source in (await asked.sources())["sources"]]
+    except CatalogBusy:  # by an agent's `repertory mcp`, which nobody wants to stop in order to log in; reading disturbs it not
+        with contextlib.closing(Store.at(settings.catalog)) as store:
+            return store.sources()
 
 
 async def _in_browser(spec: ServerSpec, *, browser: bool) -> Credential:
