@@ -65,8 +65,12 @@ class Doorkeeper:
     async def load_refresh_token(self, client: OAuthClientInformationFull, refresh_token: str) -> RefreshToken | None:
         return self.refresh.get(refresh_token)
 
-    async def exchange_refresh_token(self, client: OAuthClientInformationFull, refresh_token: RefreshToken, scopes: list[str]) -> OAuthToken:
+    async def exchange_refresh_token(
+        self, client: OAuthClientInformationFull, refresh_token: RefreshToken, scopes: list[str]
+    ) -> OAuthToken:
         self.counts["refreshes"] += 1
+        if self.broken:
+            raise RuntimeError
         if self.refresh.pop(refresh_token.token, None) is None:
             raise TokenError("invalid_grant")
         return self._issue(refresh_token)
@@ -115,11 +119,16 @@ def main(port: int, lifetime: int) -> None:
         token = get_access_token()
         return {"guest": token.subject if token else None}
 
-    @lodge.custom_route("/counts", methods=["GET"])
+    @lodge.custom_route("/counts", methods=["GET"])  # type: ignore[untyped-decorator]
     async def counts(_: Request) -> Response:
         return JSONResponse(dict(keeper.counts))
 
-    @lodge.custom_route("/revoke", methods=["POST"])
+    @lodge.custom_route("/break", methods=["POST"])  # type: ignore[untyped-decorator]
+    async def break_down(request: Request) -> Response:
+        keeper.broken = "mended" not in request.query_params
+        return JSONResponse({})
+
+    @lodge.custom_route("/revoke", methods=["POST"])  # type: ignore[untyped-decorator]
     async def revoke(request: Request) -> Response:
         keeper.access.clear()
         if "all" in request.query_params:

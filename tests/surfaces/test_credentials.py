@@ -22,8 +22,8 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 import repertory
-from repertory.errors import LoginRequired
-from repertory.gateway.credentials import EVERYONE, Credential, Key, Vault
+from repertory.errors import LoginRequired, UpstreamError
+from repertory.gateway.credentials import Credential, Key, Vault
 from repertory.model import Principal
 from tests.conftest import ROOT
 from tests.surfaces.programs import PATIENCE, Ran, _command, _environment, run, run_in, serving
@@ -103,6 +103,10 @@ def counts(port: int) -> dict[str, int]:
     return dict(httpx2.get(f"http://127.0.0.1:{port}/counts", trust_env=False).json())
 
 
+def tell(port: int, what: str) -> None:
+    assert httpx2.post(f"http://127.0.0.1:{port}/{what}", trust_env=False).status_code == 200
+
+
 async def guest(rep: repertory.Repertory, principal: Principal) -> str:
     return str((await rep.call("lodge/guest", {}, principal))["structuredContent"]["guest"])
 
@@ -115,7 +119,7 @@ async def test_oauth_from_the_first_login_to_a_revoked_one(lodge: int, tmp_path:
     ran = log_in(catalog, "lodge")
     assert ran.code == 0, ran.err
     assert stat.S_IMODE((catalog / "credentials.json").stat().st_mode) == 0o600
-    time.sleep(LIFETIME + 0.5)  # so that another process finds a token that has expired
+    await asyncio.sleep(LIFETIME + 0.5)  # so that another process finds a token that has expired
     logins = counts(lodge)["logins"]
     added = run("add", tmp_path / "mcp.json", "--json", catalog=catalog, **NO_MODEL)
     assert added.answer["added"] == 2, added.out
@@ -128,7 +132,7 @@ async def test_oauth_from_the_first_login_to_a_revoked_one(lodge: int, tmp_path:
         assert me.startswith("guest")
         with pytest.raises(LoginRequired, match="The server 'lodge' wants you to log in: run `repertory login lodge --as alice`"):
             await guest(rep, ALICE)
-        time.sleep(LIFETIME + 0.5)
+        await asyncio.sleep(LIFETIME + 0.5)
         before = counts(lodge)["refreshes"]
         assert set(await asyncio.gather(*(guest(rep, Principal()) for _ in range(20)))) == {me}
         assert counts(lodge)["refreshes"] == before + 1  # one flight for all of them
@@ -138,11 +142,119 @@ async def test_oauth_from_the_first_login_to_a_revoked_one(lodge: int, tmp_path:
         assert alice not in ("None", me)
         assert {await guest(rep, who) for who in (Principal(), ALICE, Principal(), ALICE)} == {me, alice}
 
-        httpx2.post(f"http://127.0.0.1:{lodge}/revoke", trust_env=False)
+        tell(lodge, "revoke")
         assert await guest(rep, ALICE) == alice  # only the token had been taken away
-        httpx2.post(f"http://127.0.0.1:{lodge}/revoke?all", trust_env=False)
+        tell(lodge, "break")
+        await asyncio.sleep(LIFETIME + 0.5)
+        with pytest.raises(UpstreamError, match=r"could not be renewed, its authorization server does not answer \(500\)"):
+            await guest(rep, ALICE)
+        tell(lodge, "break?mended")
+        assert await guest(rep, ALICE) == alice
+        tell(lodge, "revoke?all")
         for _ in range(2):
-            started = time.monotonic()
+            began = time.monotonic()
             with pytest.raises(LoginRequired, match="wants you to log in"):
                 await guest(rep, ALICE)
-            assert time.monotonic() - started < 3
+            assert time.monotonic() - began < 3
+
+
+@pytest.fixture(scope="module")
+def workshop() -> Iterator[int]:
+    """A server that echoes what it is shown, at its port."""
+    port = free_port()
+    with started("tests.workshop", "http", str(port)):
+        yield port
+
+
+def store(catalog: Path, secret: str, *arguments: str) -> Ran:
+    """`repertory login` with a secret on stdin."""
+    with tempfile.TemporaryDirectory() as elsewhere:
+        ran = run_in(Path(elsewhere), f"{secret}\n", "login", *arguments, catalog=catalog, **NO_MODEL)
+    assert ran.code == 0, ran.err
+    assert secret not in ran.out + ran.err
+    return ran
+
+
+async def shown(rep: repertory.Repertory, principal: Principal) -> str | None:
+    """The Authorization header with which a principal comes to the workshop."""
+    shown: str | None = (await rep.call("workshop/whoami", {}, principal))["structuredContent"]["authorization"]
+    return shown
+
+
+async def test_two_principals_never_share_what_they_are_known_by(workshop: int, tmp_path: Path) -> None:
+    catalog = add(tmp_path, "workshop", workshop, headers={"authorization": "Bearer of-the-config"})
+    async with repertory.open(catalog, embedder="none") as rep:
+        assert await shown(rep, ALICE) == "Bearer of-the-config"
+        store(catalog, "of-everyone", "workshop", "--everyone", "--bearer")
+        assert await shown(rep, ALICE) == "Bearer of-everyone"  # noticed at once, and spelled differently than in the config
+        for name in ("alice", "bob"):
+            store(catalog, f"of-{name}", "workshop", "--as", name, "--bearer")
+        asked = [who for _ in range(20) for who in (ALICE, BOB)]
+        assert await asyncio.gather(*(shown(rep, who) for who in asked)) == [f"Bearer of-{who.name}" for who in asked]
+        assert await shown(rep, Principal("carol", frozenset({"public"}))) == "Bearer of-everyone"
+        assert run("logout", "workshop", "--as", "alice", catalog=catalog, **NO_MODEL).code == 0
+        assert [await shown(rep, who) for who in (ALICE, BOB)] == ["Bearer of-everyone", "Bearer of-bob"]
+
+        Vault(catalog).put(Key("workshop", "bob"), Credential("https://elsewhere.example", {"Authorization": "Bearer of-elsewhere"}))
+        with pytest.raises(LoginRequired, match=r"was for https://elsewhere.example, but it is at http://127.0.0.1"):
+            await shown(rep, BOB)
+
+
+async def test_a_serving_process_notices_logins_and_passes_nothing_on(workshop: int, tmp_path: Path) -> None:
+    catalog = add(tmp_path, "workshop", workshop)
+    with serving(catalog, REPERTORY_LOG_LEVEL="debug", **NO_MODEL) as served:
+
+        async def over_mcp() -> str | None:
+            async with (
+                httpx2.AsyncClient(headers=served.as_owner, timeout=30, trust_env=False) as http,
+                Client(streamable_http_client(f"{served.url}/mcp", http_client=http), cache=None) as client,
+            ):
+                answer: Any = (await client.call_tool("call", {"id": "workshop/whoami"})).structured_content
+                return answer["authorization"]  # type: ignore[no-any-return]
+
+        def over_rest() -> dict[str, Any]:
+            asked = {"id": "workshop/whoami"}
+            answer = httpx2.post(f"{served.url}/api/call", json=asked, headers=served.as_owner, timeout=30, trust_env=False)
+            return dict(answer.json()["structuredContent"])
+
+        assert await over_mcp() is None  # though the caller showed a token of ours
+        assert over_rest()["authorization"] is None
+        store(catalog, "hush-hush-1", "workshop", "--bearer")
+        assert await over_mcp() == "Bearer hush-hush-1"
+        assert over_rest()["authorization"] == "Bearer hush-hush-1"
+        store(catalog, "hush-hush-2", "workshop", "--bearer")
+        assert over_rest()["authorization"] == "Bearer hush-hush-2"
+
+        listed = run("logins", "--json", catalog=catalog, **NO_MODEL).answer["logins"]
+        assert [(row["server"], row["principal"], row["by"]) for row in listed] == [("workshop", "owner", "Authorization")]
+        everything = json.dumps(listed)
+        for path in ("/api/sources", "/api/entries", "/api/export", "/health", "/api/entries/server%3Aworkshop"):
+            everything += httpx2.get(f"{served.url}{path}", headers=served.as_owner, trust_env=False).text
+        everything += httpx2.post(f"{served.url}/api/search", json={"query": "hush-hush-2"}, headers=served.as_owner, trust_env=False).text
+        everything = everything.replace('"query":"hush-hush-2"', "")
+        everything += run("logins", catalog=catalog, **NO_MODEL).out + served.said
+        for log in (catalog / "logs").glob("*"):
+            everything += log.read_text()
+        assert "hush-hush" not in everything
+        assert run("logout", "workshop", catalog=catalog, **NO_MODEL).code == 0
+        assert over_rest()["authorization"] is None
+        again = run("logout", "workshop", catalog=catalog, **NO_MODEL)
+        assert (again.code, "is not logged in" in again.err) == (4, True)
+
+
+def test_wrong_logins_are_refused_with_a_reason(workshop: int, tmp_path: Path) -> None:
+    catalog = add(tmp_path, "workshop", workshop)
+    nowhere = run("login", "nowhere", catalog=catalog, **NO_MODEL)
+    assert (nowhere.code, "Live servers: workshop" in nowhere.err) == (4, True)
+    both = run("login", "workshop", "--as", "alice", "--everyone", catalog=catalog, **NO_MODEL)
+    assert (both.code, "not both" in both.err) == (2, True)
+    host = run("login", "workshop", "--header", "Host", catalog=catalog, **NO_MODEL)
+    assert (host.code, "no header that can be set" in host.err) == (2, True)
+    empty = run("login", "workshop", "--bearer", catalog=catalog, **NO_MODEL)
+    assert (empty.code, "must be one line" in empty.err) == (2, True)
+    unasked = log_in(catalog, "workshop")
+    assert (unasked.code, "asks nobody to log in" in unasked.err) == (9, True)
+    store(catalog, "hush-hush", "workshop", "--header", "X-Api-Key", "--as", "alice")
+    (catalog / "credentials.json").chmod(0o644)
+    open_to_all = run("logins", catalog=catalog, **NO_MODEL)
+    assert (open_to_all.code, "chmod 600" in open_to_all.err) == (5, True)

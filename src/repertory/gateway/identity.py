@@ -11,11 +11,11 @@ import time
 from collections.abc import Iterable
 from functools import partial
 
-from repertory.errors import LoginRequired
+from repertory.errors import LoginRequired, UpstreamError
 from repertory.gateway.credentials import EVERYONE, Credential, Key, Vault
 from repertory.model import Principal
 from repertory.offload import offload
-from repertory.sources.serverspec import Identify, Identity, ServerSpec, Transport, overlaid
+from repertory.sources.serverspec import Identify, Identity, Noticed, ServerSpec, Transport, overlaid
 
 
 class Identities:
@@ -23,7 +23,7 @@ class Identities:
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
-        self._renewing: dict[Key, asyncio.Task[None]] = {}
+        self._renewing: dict[Key, asyncio.Task[str]] = {}
 
     def of(self, principal: str) -> Identify:
         """What this principal is known by, server by server."""
@@ -54,8 +54,8 @@ class Identities:
             return Identity(headers)
         from repertory.gateway.oauth import Shown
 
-        tokens: set[str] = set()
-        return Identity(headers, Shown(partial(self._token, login, spec.url), tokens), tokens)
+        noticed = Noticed()
+        return Identity(headers, Shown(partial(self._token, login, spec.url, noticed), noticed.tokens), noticed)
 
     async def _stored(self, server: str, principal: str) -> list[tuple[Key, Credential]]:
         """The most general first."""
@@ -63,7 +63,7 @@ class Identities:
         keys = (Key(server, EVERYONE), Key(server, principal))
         return [(key, held[key]) for key in dict.fromkeys(keys) if key in held]
 
-    async def _token(self, key: Key, url: str, refused: str | None) -> str | None:
+    async def _token(self, key: Key, url: str, noticed: Noticed, refused: str | None) -> str | None:
         """A token that should be valid and was not refused; else the one there is. One renewal at a time, which no caller can break off."""
         credential = await offload(self._vault.get, key)
         if credential is None or credential.oauth is None or not _is_stale(credential, refused):
@@ -71,18 +71,21 @@ class Identities:
         if key not in self._renewing:
             self._renewing[key] = asyncio.create_task(self._renew(key, url, refused))
             self._renewing[key].add_done_callback(lambda _: self._renewing.pop(key, None))
-        await asyncio.shield(self._renewing[key])
+        noticed.trouble = await asyncio.shield(self._renewing[key])
         return _token_of(await offload(self._vault.get, key))
 
-    async def _renew(self, key: Key, url: str, refused: str | None) -> None:
+    async def _renew(self, key: Key, url: str, refused: str | None) -> str:
+        """Answers what kept it from being renewed."""
         from repertory.gateway.oauth import renewed
 
         credential = await offload(self._vault.get, key)
         if credential is None or not _is_stale(credential, refused):
-            return  # it was renewed while we came here; a second time would show a token that is no longer taken
-        fresh = await renewed(credential, url)
-        if fresh is not None:
-            await offload(self._vault.renew, key, fresh)
+            return ""  # it was renewed while we came here; a second time would show a token that is no longer taken
+        try:
+            await offload(self._vault.renew, key, await renewed(credential, url))
+        except UpstreamError as error:
+            return str(error)
+        return ""
 
     async def close(self) -> None:
         """Wait for what is under way: a token that was given and not kept is lost."""

@@ -15,6 +15,7 @@ from mcp.client.auth import OAuthClientProvider
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthMetadata, OAuthToken, ProtectedResourceMetadata
 from pydantic import AnyUrl, BaseModel, ValidationError
 
+from repertory.errors import UpstreamError
 from repertory.gateway.credentials import Credential
 from repertory.sources.transports import bounded
 
@@ -84,10 +85,10 @@ class Provider(OAuthClientProvider):
         return {name: _plain(part) for name, part in parts.items()}
 
 
-async def renewed(credential: Credential, url: str) -> Credential | None:
-    """The credential with a new token, or without the means to get one when the server will give none. `None`: it could not be asked."""
+async def renewed(credential: Credential, url: str) -> Credential:
+    """The credential with a new token, or, when there will be none, without the means to get one. Raises `UpstreamError`."""
     if credential.oauth is None:
-        return None
+        return credential
     provider = Provider(url)
     provider.restore(credential.oauth, credential.expires)
     request = await provider._refresh_token()
@@ -99,8 +100,9 @@ async def renewed(credential: Credential, url: str) -> Credential | None:
             return replace(credential, oauth=given_up)
         response.raise_for_status()
         tokens = OAuthToken.model_validate_json(response.content)
-    except (httpx2.HTTPError, ValidationError):  # neither is shown: both may quote tokens
-        return None
+    except (httpx2.HTTPError, ValidationError) as error:  # whose words may quote tokens
+        status = error.response.status_code if isinstance(error, httpx2.HTTPStatusError) else type(error).__name__
+        raise UpstreamError(f"its authorization server does not answer ({status})") from None
     former = credential.oauth["tokens"]
     tokens.scope = tokens.scope or former.get("scope")  # RFC 6749, 6: what is left out stays as it was
     tokens.refresh_token = tokens.refresh_token or former["refresh_token"]

@@ -122,6 +122,8 @@ class Session:
 
     def failure(self, reason: str) -> UpstreamError:
         """Why it did not work, without secrets."""
+        if self.refused and self._resolved and (trouble := self._resolved.identity.noticed.trouble):
+            return UpstreamError(f"The server {self._spec.name!r} failed: the login there could not be renewed, {trouble}.")
         if self.refused:
             return LoginRequired(f"The server {self._spec.name!r} wants you to log in: run `{login_command(self._key)}`.")
         words = self._wire.last_words if self._wire is not None else ""

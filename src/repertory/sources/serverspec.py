@@ -64,13 +64,21 @@ class ServerSpec:
         return origin(self.url)
 
 
+@dataclass(slots=True)
+class Noticed:
+    """What an identity's `auth` has come across."""
+
+    tokens: set[str] = field(default_factory=set, repr=False)  # that the server was shown
+    trouble: str = ""  # why the last one could not be renewed
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """What somebody is known by at a server, beyond what its config says for all."""
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     auth: httpx2.Auth | None = field(default=None, repr=False)
-    tokens: set[str] = field(default_factory=set, repr=False)  # that `auth` has shown to the server so far
+    noticed: Noticed = field(default_factory=Noticed)
 
 
 Identify = Callable[[ServerSpec], Awaitable[Identity]]  # of the specification that is contacted
@@ -96,7 +104,7 @@ class Resolved(NamedTuple):
 
     def hide(self, text: str) -> str:
         """A text without secrets."""
-        for secret in sorted(self.secrets | self.identity.tokens, key=len, reverse=True):
+        for secret in sorted(self.secrets | self.identity.noticed.tokens, key=len, reverse=True):
             text = text.replace(secret, "***")
         return text
 
