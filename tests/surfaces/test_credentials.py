@@ -11,8 +11,10 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -258,3 +260,45 @@ def test_wrong_logins_are_refused_with_a_reason(workshop: int, tmp_path: Path) -
     (catalog / "credentials.json").chmod(0o644)
     open_to_all = run("logins", catalog=catalog, **NO_MODEL)
     assert (open_to_all.code, "chmod 600" in open_to_all.err) == (5, True)
+
+
+async def test_an_agent_is_shown_what_is_stored_for_it_and_only_where_it_was(tmp_path: Path) -> None:
+    pytest.importorskip("a2a")
+    heard: list[str | None] = []
+
+    class Clerk(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            heard.append(self.headers["Authorization"])
+            self.send_error(500)
+
+        def log_message(self, *_: Any) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Clerk) as clerk:
+        threading.Thread(target=clerk.serve_forever, daemon=True).start()
+        here = f"http://127.0.0.1:{clerk.server_port}"
+        card = {
+            "name": "Clerk",
+            "description": "Answers.",
+            "version": "1",
+            "protocolVersion": "1.0",
+            "supportedInterfaces": [{"url": f"{here}/", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
+            "capabilities": {},
+            "skills": [{"id": "a", "name": "Answer", "description": "Answers.", "tags": []}],
+        }
+        (tmp_path / "clerk.json").write_text(json.dumps(card))
+        catalog = tmp_path / "catalog"
+        assert run("add", tmp_path / "clerk.json", catalog=catalog, **NO_MODEL).code == 0
+        agent = run("list", "--json", catalog=catalog, **NO_MODEL).answer["entries"][0]["id"]
+        store(catalog, "of-alice", agent, "--as", "alice", "--bearer")
+        browser = run("login", agent, catalog=catalog, **NO_MODEL)
+        assert (browser.code, "--bearer or --header" in browser.err) == (2, True)
+        async with repertory.open(catalog, embedder="none") as rep:
+            for who in (ALICE, BOB):
+                with pytest.raises(UpstreamError):
+                    await rep.call(agent, {"message": "Good morning"}, who)
+            assert heard == ["Bearer of-alice", None]
+            Vault(catalog).put(Key(agent, "bob"), Credential("https://elsewhere.example", {"Authorization": "Bearer of-bob"}))
+            with pytest.raises(LoginRequired, match=r"was for https://elsewhere.example"):
+                await rep.call(agent, {"message": "Good morning"}, BOB)
+            assert len(heard) == 2
+        clerk.shutdown()

@@ -9,6 +9,7 @@ import re
 import sys
 import time
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
@@ -59,12 +60,16 @@ def login(
         keeps = former if former is not None and former.origin == where else Credential(where)
         oauth = None if "authorization" in map(str.lower, given) else keeps.oauth
         credential = Credential(where, overlaid(keeps.headers, given), oauth, keeps.expires if oauth else None)
+    elif server.startswith(AGENT):
+        raise InvalidRequest(f"{server!r} is an agent: log in with --bearer or --header.")
     else:
         spec = asyncio.run(_spec(settings, server))
         credential = asyncio.run(_in_browser(spec, browser=not no_browser))
         if former is not None and former.origin == credential.origin:
             kept = {name: value for name, value in former.headers.items() if name.lower() != "authorization"}
             credential = Credential(credential.origin, kept, credential.oauth, credential.expires)
+    if _is_overheard(credential.origin):
+        _say(f"note: {credential.origin} is not https; whoever is on the way there can read what is sent.")
     vault.put(key, credential)
     whose = "Everyone" if key.principal == EVERYONE else key.principal
     _say(f"{whose} is logged in at {server} ({credential.origin}).")
@@ -115,6 +120,11 @@ def _whose(principal: str | None, everyone: bool) -> str:
     if principal is not None and (everyone or principal == EVERYONE or not principal.strip()):
         raise InvalidRequest("Name a principal with --as, or all of them with --everyone, not both.")
     return EVERYONE if everyone else principal or Principal().name
+
+
+def _is_overheard(where: str) -> bool:
+    parts = urlsplit(where)
+    return parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "localhost", "::1")
 
 
 def _header_name(name: str) -> str:
