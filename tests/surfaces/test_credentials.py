@@ -194,8 +194,13 @@ async def test_two_principals_never_share_what_they_are_known_by(workshop: int, 
         asked = [who for _ in range(20) for who in (ALICE, BOB)]
         assert await asyncio.gather(*(shown(rep, who) for who in asked)) == [f"Bearer of-{who.name}" for who in asked]
         assert await shown(rep, Principal("carol", frozenset({"public"}))) == "Bearer of-everyone"
-        assert run("logout", "workshop", "--as", "alice", catalog=catalog, **NO_MODEL).code == 0
+        under_way = asyncio.create_task(rep.call("workshop/fire", {"seconds": 8}, ALICE))
+        await asyncio.sleep(0.5)
+        left = await asyncio.to_thread(run, "logout", "workshop", "--as", "alice", catalog=catalog, **NO_MODEL)
+        assert left.code == 0
         assert [await shown(rep, who) for who in (ALICE, BOB)] == ["Bearer of-everyone", "Bearer of-bob"]
+        assert not under_way.done()
+        assert (await under_way)["content"][0]["text"] == "fired"  # what had begun was not broken off
 
         Vault(catalog).put(Key("workshop", "bob"), Credential("https://elsewhere.example", {"Authorization": "Bearer of-elsewhere"}))
         with pytest.raises(LoginRequired, match=r"was for https://elsewhere.example, but it is at http://127.0.0.1"):

@@ -75,7 +75,7 @@ class Listener:
     def __init__(self, show: Callable[[str], None]) -> None:
         self._show = show
         self._state = ""
-        self._came: asyncio.Future[AuthorizationCodeResult] = asyncio.get_running_loop().create_future()
+        self._came: asyncio.Future[dict[str, str]] = asyncio.get_running_loop().create_future()
 
     async def __aenter__(self) -> Listener:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=16384)
@@ -96,7 +96,10 @@ class Listener:
 
     async def answer(self) -> AuthorizationCodeResult:
         """What the browser brought."""
-        return await self._came
+        came = await self._came
+        if "code" not in came:
+            raise OAuthFlowError(f"it was refused ({came.get('error', 'without a reason')})")
+        return AuthorizationCodeResult(code=came["code"], state=came["state"], iss=came.get("iss"))
 
     async def _serve(self, reading: asyncio.StreamReader, writing: asyncio.StreamWriter) -> None:
         try:
@@ -104,27 +107,25 @@ class Listener:
                 line = await reading.readline()
                 while (await reading.readline()).strip():
                     pass  # headers
-            status, said = self._heard(line.decode("latin-1").split(" "))
+            status, said, came = self._heard(line.decode("latin-1").split(" "))
             body = PAGE.format(escape(said)).encode()
             head = f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
             writing.write(head.encode() + body)
             await writing.drain()
+            if came is not None and not self._came.done():  # after the page is out: the port closes with it
+                self._came.set_result(came)
         except (OSError, ValueError, TimeoutError):
             pass  # whoever it was, it was no browser that comes back
         finally:
             writing.close()
 
-    def _heard(self, words: list[str]) -> tuple[str, str]:
-        """Take what the right browser brings; others may knock, too."""
+    def _heard(self, words: list[str]) -> tuple[str, str, dict[str, str] | None]:
+        """What to say, and what the right browser brings; others may knock, too."""
         parts = urlsplit(words[1] if len(words) > 1 else "")
         given = {name: values[0] for name, values in parse_qs(parts.query).items()}
         if words[0] != "GET" or parts.path != PATH:
-            return "404 Not Found", "There is nothing here."
+            return "404 Not Found", "There is nothing here.", None
         if not self._state or given.get("state") != self._state:
-            return "400 Bad Request", "This is not the login that Repertory waits for."
-        if not self._came.done():
-            if "code" in given:
-                self._came.set_result(AuthorizationCodeResult(code=given["code"], state=given["state"], iss=given.get("iss")))
-            else:
-                self._came.set_exception(OAuthFlowError(f"it was refused ({given.get('error', 'without a reason')})"))
-        return "200 OK", "You are logged in. You can close this window." if "code" in given else "The login was refused."
+            return "400 Bad Request", "This is not the login that Repertory waits for.", None
+        said = "Repertory has what it needs. You can close this window." if "code" in given else "The login was refused."
+        return "200 OK", said, given

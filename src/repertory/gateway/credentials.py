@@ -56,10 +56,11 @@ class Vault:
 
     def __init__(self, directory: Path, keep: Keep = "file") -> None:
         self._file = directory / FILE
-        self._lock = FileLock(directory / "credentials.lock", thread_local=False)
+        self._lock = FileLock(directory / "credentials.lock")
         self._keep = keep
         self._ring = _Ring(directory)
         self._reading = threading.Lock()
+        self._telling = threading.Lock()
         self._state: tuple[int, ...] | None = None  # of the file, when `_held` was read from it
         self._held: dict[Key, Credential] = {}
         self._in_file: set[Key] = set()  # whose secrets are in the file itself
@@ -91,8 +92,9 @@ class Vault:
 
     def changes(self) -> set[Key]:
         """Who logged in or out since this was asked last, in whichever process. Costs one look at the file while nobody has."""
-        now = {key: credential.since for key, credential in self.all().items()}
-        before, self._told = self._told, now
+        with self._telling:
+            now = {key: credential.since for key, credential in self.all().items()}
+            before, self._told = self._told, now
         return {key for key in before.keys() | now.keys() if before.get(key) != now.get(key)}
 
     def _change(self, key: Key, credential: Credential | None, only_if: float | None = None) -> bool:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable
 from functools import partial
 
-from repertory.errors import LoginRequired, UpstreamError
+from repertory.errors import LoginRequired, RepertoryError
 from repertory.gateway.credentials import EVERYONE, Credential, Key, Vault
 from repertory.model import Principal
 from repertory.offload import offload
@@ -83,7 +83,7 @@ class Identities:
             return ""  # it was renewed while we came here; a second time would show a token that is no longer taken
         try:
             await offload(self._vault.renew, key, await renewed(credential, url))
-        except UpstreamError as error:
+        except (RepertoryError, OSError) as error:
             return str(error)
         return ""
 

@@ -71,12 +71,18 @@ class Session:
         self._resolved: Resolved | None = None
         self.used = time.monotonic()
         self.busy = 0
+        self._retired = False
         self._task = asyncio.create_task(self._live())
 
     @property
     def over(self) -> bool:
         """Whether there is nobody at the other end any more."""
         return self._task.done() or self._stop.is_set()
+
+    @property
+    def gone(self) -> bool:
+        """Whether nothing of it is left."""
+        return self._task.done()
 
     async def client(self) -> Client:
         """The SDK's client, once the server has answered. Raises `UpstreamError`."""
@@ -93,27 +99,29 @@ class Session:
         from mcp_types import HEADER_MISMATCH
         from pydantic import TypeAdapter
 
-        client = await self.client()
         parameters = types.CallToolRequestParams(name=order.tool, arguments=dict(order.arguments), **order.extra)
         request = types.CallToolRequest(params=parameters)
 
-        async def send() -> dict[str, Any]:
+        async def send(client: Client) -> dict[str, Any]:
             unchanged: Any = TypeAdapter(dict[str, Any])
             answer: Any = await client.session.send_request(request, unchanged, order.within, progress_callback=order.report)
             return dict(answer)
 
         self.busy += 1
         try:
+            client = await self.client()
             try:
-                return await send()
+                return await send(client)
             except MCPError as error:
                 if error.code != HEADER_MISMATCH:
                     raise
             await client.list_tools()  # the server wants arguments as headers, which only its listing tells
-            return await send()
+            return await send(client)
         finally:
             self.busy -= 1
             self.used = time.monotonic()
+            if self._retired:
+                self.retire()
 
     @property
     def refused(self) -> bool:
@@ -144,6 +152,12 @@ class Session:
     def unheard(self) -> bool:
         """Whether the last request cannot have reached anybody, so that asking again does nothing twice."""
         return self._wire is not None and (self._wire.unreached or self._wire.refusal == 404)  # 404: the server forgot this session
+
+    def retire(self) -> None:
+        """Leave when the last call that is under way is done."""
+        self._retired = True
+        if not self.busy:
+            self._stop.set()
 
     async def close(self) -> None:
         """Leave, and wait until a child is gone."""
@@ -207,6 +221,7 @@ class Upstreams:
         self._opening: dict[Key, asyncio.Lock] = {}
         self._trouble: dict[Key, Trouble] = {}
         self._leaving: set[asyncio.Task[None]] = set()
+        self._retired: set[Session] = set()
 
     async def call(self, key: Key, order: Order) -> dict[str, Any]:
         """What a server answers to a call. Raises `UpstreamError` when it does not, and `MCPError` when it answers with an error."""
@@ -271,12 +286,14 @@ class Upstreams:
             self._make_room()
 
     async def forget(self, server: str, principal: str = EVERYONE) -> None:
-        """Close what is open with a server, for a principal or for everyone: its config, its entry or a credential changed."""
+        """Open anew what is open with a server, for a principal or for everyone: its config, its entry or a credential changed. Calls that
+        are under way end as they began."""
         for key in [key for key in self._opening if key.server == server and principal in (EVERYONE, key.principal)]:
             async with self._opening[key]:  # one that is being opened is opened with what holds no longer
                 self._trouble.pop(key, None)
-                if key in self._sessions:
-                    self._drop(key, self._sessions[key])
+                if (session := self._sessions.pop(key, None)) is not None:
+                    session.retire()
+                    self._retired = {session, *(one for one in self._retired if not one.gone)}
 
     def _drop(self, key: Key, session: Session) -> None:
         if self._sessions.get(key) is session:
@@ -290,7 +307,7 @@ class Upstreams:
 
     async def close(self) -> None:
         """Leave everybody."""
-        sessions = list(self._sessions.values())
+        sessions = [*self._sessions.values(), *self._retired]
         self._sessions.clear()
         await asyncio.gather(*(session.close() for session in sessions), *self._leaving, return_exceptions=True)
 

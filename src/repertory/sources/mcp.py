@@ -183,7 +183,7 @@ def reason_of(error: BaseException, spec: ServerSpec, refusal: int | None) -> st
     if isinstance(error, httpx2.HTTPStatusError):
         refusal = error.response.status_code
     if refusal == UNKNOWN:
-        return f"it wants you to log in: run `repertory login {spec.name}`"
+        return f"{spec.target} answered HTTP {refusal}: it wants you to log in, run `repertory login {spec.name}`"
     if refusal is not None:
         return f"{spec.target} answered HTTP {refusal}"
     if isinstance(error, httpx2.HTTPError | httpx2.InvalidURL):

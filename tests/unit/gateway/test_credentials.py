@@ -82,7 +82,8 @@ def test_a_damaged_file_is_told_without_its_content(tmp_path: Path, content: str
 
 
 def test_writers_do_not_lose_each_others_logins(tmp_path: Path) -> None:
-    threads = [threading.Thread(target=Vault(tmp_path).put, args=(Key("shop", f"p{n}"), Credential(ORIGIN))) for n in range(12)]
+    vaults = [Vault(tmp_path), Vault(tmp_path)]
+    threads = [threading.Thread(target=vaults[n % 2].put, args=(Key("shop", f"p{n}"), Credential(ORIGIN))) for n in range(12)]
     for thread in threads:
         thread.start()
     for thread in threads:
