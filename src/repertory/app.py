@@ -22,7 +22,7 @@ from repertory.gateway.call import Gateway
 from repertory.gateway.credentials import Vault
 from repertory.gateway.facade import described, domains, reading
 from repertory.gateway.identity import Identities
-from repertory.gateway.upstreams import Report
+from repertory.gateway.session import Report
 from repertory.graph.derive import PAIRS, is_node
 from repertory.graph.draw import MAX_EDGES, Drawing, Format, draw
 from repertory.indexes.edge import EdgeIndex

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from repertory.errors import UpstreamError
-from repertory.gateway.upstreams import Order
+from repertory.gateway.session import Order
 from repertory.model import Entity
 from repertory.sources.serverspec import origin
 

@@ -19,7 +19,8 @@ from repertory.gateway.arguments import check
 from repertory.gateway.credentials import Key, Vault
 from repertory.gateway.identity import Identities
 from repertory.gateway.resolve import resolve
-from repertory.gateway.upstreams import Order, Report, Upstreams
+from repertory.gateway.session import Order, Report
+from repertory.gateway.upstreams import Upstreams
 from repertory.ingest.live import spec_of
 from repertory.model import Entity, Kind, Principal
 from repertory.offload import offload

@@ -8,45 +8,20 @@ and its child with it.
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import json
-import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
 
-from repertory.errors import LoginRequired, RepertoryError, UpstreamError
+from repertory.errors import LoginRequired
 from repertory.gateway.credentials import EVERYONE, Key
-from repertory.gateway.identity import login_command
-from repertory.sources.serverspec import UNKNOWN, Identify, Resolved, ServerSpec, Unresolved, nobody, resolve
-
-if TYPE_CHECKING:
-    from mcp import Client, MCPError
+from repertory.gateway.session import Order, Session
+from repertory.sources.serverspec import Identify, ServerSpec, nobody
 
 MOST = 64  # sessions at a time: each may be a process
 IDLE = 300.0  # seconds without a call, after which a session is closed
 PAUSE = 0.5  # seconds after a first failure, doubled by every further one
 MAX_PAUSE = 15.0
-CLOSE_TIME = 5.0  # seconds in which a server may end
-
-
-class Report(Protocol):
-    """How far a call has come."""
-
-    async def __call__(self, progress: float, total: float | None, message: str | None) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """What a server is asked to do."""
-
-    tool: str
-    arguments: Mapping[str, Any]
-    within: float  # seconds
-    report: Report | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)  # what else the caller's protocol brings along
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)  # the principal's own, for who has no session
 
 
 @dataclass(slots=True)
@@ -55,153 +30,6 @@ class Trouble:
 
     failures: int = 0
     until: float = 0.0
-
-
-class Session:
-    """One session with one server, in a task of its own: the SDK wants to be left where it was entered."""
-
-    def __init__(self, key: Key, spec: ServerSpec, log: Callable[[bytes], None], identify: Identify) -> None:
-        self._key = key
-        self._spec = spec
-        self._identify = identify
-        self._log = log
-        self._stop = asyncio.Event()
-        self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
-        self._wire: Any = None
-        self._resolved: Resolved | None = None
-        self.used = time.monotonic()
-        self.busy = 0
-        self._retired = False
-        self._task = asyncio.create_task(self._live())
-
-    @property
-    def over(self) -> bool:
-        """Whether there is nobody at the other end any more."""
-        return self._task.done() or self._stop.is_set()
-
-    @property
-    def gone(self) -> bool:
-        """Whether nothing of it is left."""
-        return self._task.done()
-
-    async def client(self) -> Client:
-        """The SDK's client, once the server has answered. Raises `UpstreamError`."""
-        try:
-            return await asyncio.wait_for(asyncio.shield(self._ready), self._spec.timeout)
-        except TimeoutError:
-            self._stop.set()
-            raise self.failure(f"it did not answer within {self._spec.timeout:g} s") from None
-
-    async def call(self, order: Order) -> dict[str, Any]:
-        """What the server answers, unchanged. Raises `MCPError` or `UpstreamError`."""
-        import mcp_types as types
-        from mcp import MCPError
-        from mcp_types import HEADER_MISMATCH
-        from pydantic import TypeAdapter
-
-        parameters = types.CallToolRequestParams(name=order.tool, arguments=dict(order.arguments), **order.extra)
-        request = types.CallToolRequest(params=parameters)
-
-        async def send(client: Client) -> dict[str, Any]:
-            unchanged: Any = TypeAdapter(dict[str, Any])
-            answer: Any = await client.session.send_request(request, unchanged, order.within, progress_callback=order.report)
-            return dict(answer)
-
-        self.busy += 1
-        try:
-            client = await self.client()
-            try:
-                return await send(client)
-            except MCPError as error:
-                if error.code != HEADER_MISMATCH:
-                    raise
-            await client.list_tools()  # the server wants arguments as headers, which only its listing tells
-            return await send(client)
-        finally:
-            self.busy -= 1
-            self.used = time.monotonic()
-            if self._retired:
-                self.retire()
-
-    @property
-    def refused(self) -> bool:
-        """Whether the server does not know who asks."""
-        return self._wire is not None and self._wire.refusal == UNKNOWN
-
-    def failure(self, reason: str) -> UpstreamError:
-        """Why it did not work, without secrets."""
-        if self.refused and self._resolved and (trouble := self._resolved.identity.noticed.trouble):
-            return UpstreamError(f"The server {self._spec.name!r} failed: the login there could not be renewed, {trouble}.")
-        if self.refused:
-            return LoginRequired(f"The server {self._spec.name!r} wants you to log in: run `{login_command(self._key)}`.")
-        words = self._wire.last_words if self._wire is not None else ""
-        told = f"The server {self._spec.name!r} failed: {reason}" + (f"; its last words: {words}" if words else "") + "."
-        return UpstreamError(self._hide(told))
-
-    def without_secrets(self, error: MCPError) -> MCPError:
-        """What a server says, without what it was shown: a credential may be one that the caller does not have itself."""
-        from mcp import MCPError
-
-        said = error.error
-        return MCPError(said.code, self._hide(said.message), json.loads(self._hide(json.dumps(said.data))))
-
-    def _hide(self, text: str) -> str:
-        return self._resolved.hide(text) if self._resolved else text
-
-    @property
-    def unheard(self) -> bool:
-        """Whether the last request cannot have reached anybody, so that asking again does nothing twice."""
-        return self._wire is not None and (self._wire.unreached or self._wire.refusal == 404)  # 404: the server forgot this session
-
-    def retire(self) -> None:
-        """Leave when the last call that is under way is done."""
-        self._retired = True
-        if not self.busy:
-            self._stop.set()
-
-    async def close(self) -> None:
-        """Leave, and wait until a child is gone."""
-        self._stop.set()
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.shield(self._task), CLOSE_TIME)
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
-
-    async def _live(self) -> None:
-        import anyio
-        from mcp import Client
-
-        from repertory.sources.mcp import reason_of
-        from repertory.sources.transports import Wire
-
-        try:
-            self._resolved = resolve(self._spec, os.environ)
-            self._resolved = self._resolved.known_by(await self._identify(self._resolved.spec))
-            with Wire(self._resolved, lasting=True, log=self._log) as self._wire:
-                with anyio.CancelScope() as scope:
-                    ended = asyncio.Event()
-                    async with Client(_watched(self._wire.open(scope.cancel), ended), cache=None) as client:
-                        self._ready.set_result(client)
-                        await _first(self._stop, ended)
-                if self._wire.overflowed and not self._ready.done():
-                    self._fail("it says more than is listened to")
-        except Unresolved as error:
-            self._fail(str(error))
-        except RepertoryError as error:
-            self._fail_with(error)
-        except Exception as error:  # whatever a stranger's server makes the SDK raise concerns that server alone
-            self._fail(reason_of(error, self._spec, self._wire.refusal if self._wire else None))
-        finally:
-            if not self._ready.done():
-                self._fail("it went away")
-
-    def _fail(self, reason: str) -> None:
-        self._fail_with(self.failure(reason))
-
-    def _fail_with(self, error: RepertoryError) -> None:
-        if not self._ready.done():
-            self._ready.set_exception(error)
-            self._ready.exception()  # nobody may have asked
 
 
 class Upstreams:
@@ -310,60 +138,3 @@ class Upstreams:
         sessions = [*self._sessions.values(), *self._retired]
         self._sessions.clear()
         await asyncio.gather(*(session.close() for session in sessions), *self._leaving, return_exceptions=True)
-
-
-async def _first(*events: asyncio.Event) -> None:
-    waiting = [asyncio.ensure_future(event.wait()) for event in events]
-    try:
-        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for one in waiting:
-            one.cancel()
-
-
-@contextlib.asynccontextmanager
-async def _watched(transport: Any, ended: asyncio.Event) -> AsyncIterator[Any]:
-    """The same streams; `ended` is set when the other end closes, which the SDK tells only to whoever waits for an answer."""
-    async with transport as (reading, writing):
-        yield _Watched(reading, ended), writing
-
-
-class _Watched:
-    """A stream that tells its end."""
-
-    def __init__(self, inner: Any, ended: asyncio.Event) -> None:
-        self._inner = inner
-        self._ended = ended
-
-    async def receive(self) -> Any:
-        import anyio
-
-        try:
-            return await self._inner.receive()
-        except (anyio.EndOfStream, anyio.ClosedResourceError):
-            self._ended.set()
-            raise
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
-    def __aiter__(self) -> _Watched:
-        return self
-
-    async def __anext__(self) -> Any:
-        import anyio
-
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
-
-    async def __aenter__(self) -> _Watched:
-        await self._inner.__aenter__()
-        return self
-
-    async def __aexit__(self, *error: Any) -> None:
-        await self._inner.__aexit__(*error)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
