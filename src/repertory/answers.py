@@ -29,6 +29,7 @@ from repertory.search.judge import Judge
 from repertory.search.plan import Defaults
 from repertory.search.spelling import Vocabulary
 from repertory.settings import Settings
+from repertory.sources.serverspec import Identify, nobody
 from repertory.store import Store
 
 ANSWER_TTL = 300.0  # seconds (E09)
@@ -47,8 +48,9 @@ class Answers(Intake):
         under_way: Change | None,
         rewriter: Rewriter | None,
         reranker: Reranker | None,
+        identify: Identify = nobody,
     ) -> None:
-        super().__init__(settings, store, sync, embedder, under_way)
+        super().__init__(settings, store, sync, embedder, under_way, identify)
         self._remote = rewriter, reranker
         self._vocabulary = Vocabulary(store)
         self._engines = [self._make_engine(index, under_way.old if under_way else embedder)]  # the last one answers

@@ -24,8 +24,10 @@ from repertory.embedders.base import Embedder
 from repertory.embedders.choose import make_embedder
 from repertory.errors import InvalidRequest, NotFound
 from repertory.gateway.call import Gateway
+from repertory.gateway.credentials import Vault
 from repertory.gateway.facade import described, domains, reading
-from repertory.gateway.upstreams import Report
+from repertory.gateway.identity import Identities
+from repertory.gateway.session import Report
 from repertory.graph.derive import PAIRS, is_node
 from repertory.graph.draw import MAX_EDGES, Drawing, Format, draw
 from repertory.indexes.edge import EdgeIndex
@@ -107,11 +109,13 @@ class Repertory(Answers, Registry):
         rewriter: Rewriter | None = None,
         reranker: Reranker | None = None,
     ) -> None:
-        super().__init__(settings, store, index, sync, embedder, under_way, rewriter, reranker)
+        vault = Vault(settings.catalog, settings.credentials)
+        identities = Identities(vault)
+        super().__init__(settings, store, index, sync, embedder, under_way, rewriter, reranker, identities.of(Principal().name))
         self.ownership = ownership
         self.callers = Callers(store, Issuer.of(settings), settings.access)
         self._denials = Denials(store)
-        self.gateway = Gateway(store, settings.catalog / "logs", settings.call_timeout)
+        self.gateway = Gateway(store, settings.catalog / "logs", settings.call_timeout, vault, identities)
 
     async def categories(self, query: str, principal: Principal = Principal()) -> list[Category]:
         """The best categories for a query, each with its best tools (E11)."""

@@ -16,6 +16,7 @@
       EmbedderError         the model did not answer
         VectorsUnavailable  the caller insisted on vectors, and there are none
       UpstreamError         a server or agent did not do what it was called for
+        LoginRequired       it does not know who asks
       RemoteModelError      a rewriter or re-ranker did not answer
       IdentityError         the identity provider did not answer, so nobody can be recognised
       SettingsError         a setting that is unknown or has a bad value
@@ -111,6 +112,11 @@ class UpstreamError(RepertoryError):
     def __init__(self, message: str, answer: tuple[int, str, Any] | None = None) -> None:
         super().__init__(message)
         self.answer = answer
+
+
+class LoginRequired(UpstreamError):
+    code = "login_required"
+    retryable = False
 
 
 class RemoteModelError(RepertoryError):

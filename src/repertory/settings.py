@@ -77,6 +77,7 @@ class Settings(BaseSettings):
     answer_cache: int = Field(1024, ge=0, description="How many answers are remembered, five minutes at most; 0 remembers none.")
     refresh_minutes: float = Field(5.0, ge=0, description="Minutes between two looks of a serving process at live servers; 0 never looks.")
     call_timeout: float = Field(60.0, gt=0, description="Seconds that a called tool may take.")
+    credentials: Literal["file", "keyring"] = Field("file", description="Where logins at servers are kept: the catalog, or the keyring.")
     gateway_about: str = Field("", max_length=500, description="What agents are told about this catalog, besides what is counted.")
     host: str = Field("127.0.0.1", description="Address to serve at. Only loopback is allowed until there is an API key or an issuer.")
     port: int = Field(8321, ge=0, le=65535, description="Port to serve at; 0 takes a free one.")

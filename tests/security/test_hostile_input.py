@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.conftest import ROOT
 from tests.mcpserver import TOOLS
 from tests.surfaces.programs import REPERTORY

@@ -12,7 +12,7 @@ import typer
 
 import repertory
 from repertory import settings as settings_module
-from repertory.cli import granting, importing, installing, measuring, using
+from repertory.cli import granting, importing, installing, logins, measuring, using
 from repertory.cli.exits import exit_code
 from repertory.cli.terminal import CatalogOption, JsonOption, ask, err, out, print_json, progress_bar, read_settings, start_logging
 from repertory.errors import InvalidRequest, RepertoryError
@@ -294,6 +294,7 @@ def doctor(
 
 app.add_typer(using.app)
 app.add_typer(granting.app)
+app.add_typer(logins.app)
 app.add_typer(importing.app)
 app.add_typer(installing.app)
 app.add_typer(measuring.app)

@@ -14,6 +14,7 @@ from repertory.errors import (
     InvalidArguments,
     InvalidPattern,
     InvalidRequest,
+    LoginRequired,
     NotFound,
     RemoteModelError,
     RepertoryError,
@@ -44,6 +45,7 @@ EXITS: dict[type[RepertoryError], int] = {  # 2 is what a wrong option gives, to
     RemoteModelError: 7,
     IdentityError: 7,
     UpstreamError: 10,
+    LoginRequired: 10,
 }
 
 

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from repertory.errors import UpstreamError
-from repertory.gateway.upstreams import Order
+from repertory.gateway.session import Order
 from repertory.model import Entity
+from repertory.sources.serverspec import origin
 
 if TYPE_CHECKING:
     from a2a.types import AgentCard, StreamResponse
@@ -64,20 +65,28 @@ def _card(entity: Entity) -> AgentCard:
     """As much of its card as a caller needs."""
     from a2a.types import AgentCapabilities, AgentCard, AgentInterface
 
-    details = entity.details
-    told = details.get("interfaces") or [{"url": details.get("url", ""), "protocolVersion": details.get("protocol_version", "0.3")}]
     interfaces = [
         AgentInterface(
             url=str(one.get("url", "")),
             protocol_binding=str(one.get("protocolBinding") or "JSONRPC"),
             protocol_version=str(one.get("protocolVersion") or "1.0"),
         )
-        for one in told
-        if isinstance(one, Mapping)
+        for one in _interfaces(entity)
     ]
-    able = details.get("capabilities")
+    able = entity.details.get("capabilities")
     streaming = isinstance(able, Mapping) and able.get("streaming") is True
     return AgentCard(name=entity.name, supported_interfaces=interfaces, capabilities=AgentCapabilities(streaming=streaming))
+
+
+def _interfaces(entity: Entity) -> list[Mapping[str, Any]]:
+    details = entity.details
+    told = details.get("interfaces") or [{"url": details.get("url", ""), "protocolVersion": details.get("protocol_version", "0.3")}]
+    return [one for one in told if isinstance(one, Mapping)]
+
+
+def origins(entity: Entity) -> set[str]:
+    """Where messages to an agent may go: the SDK chooses among its interfaces."""
+    return {origin(str(one.get("url", ""))) for one in _interfaces(entity)}
 
 
 class _Answer:

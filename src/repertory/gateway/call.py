@@ -16,8 +16,11 @@ from repertory import access
 from repertory.errors import SourceError, UpstreamError
 from repertory.gateway import agents
 from repertory.gateway.arguments import check
+from repertory.gateway.credentials import Key, Vault
+from repertory.gateway.identity import Identities
 from repertory.gateway.resolve import resolve
-from repertory.gateway.upstreams import Key, Order, Report, Upstreams
+from repertory.gateway.session import Order, Report
+from repertory.gateway.upstreams import Upstreams
 from repertory.ingest.live import spec_of
 from repertory.model import Entity, Kind, Principal
 from repertory.offload import offload
@@ -33,11 +36,13 @@ MAX_LOG = 1_000_000  # bytes of what a server wrote to its stderr that are kept
 class Gateway:
     """The way from a found tool to its server."""
 
-    def __init__(self, store: Store, logs: Path, within: float) -> None:
+    def __init__(self, store: Store, logs: Path, within: float, vault: Vault, identities: Identities) -> None:
         self._store = store
         self._logs = logs
         self._within = within
-        self.upstreams = Upstreams(self._spec, self._log)
+        self._vault = vault
+        self._identities = identities
+        self.upstreams = Upstreams(self._spec, self._log, identities.of)
 
     async def call(
         self,
@@ -58,10 +63,13 @@ class Gateway:
     ) -> dict[str, Any]:
         from mcp import MCPError
 
-        entity = await offload(self._resolve, reference, principal)
+        entity, changes = await offload(self._resolve, reference, principal)
+        for changed in changes:
+            await self.upstreams.forget(*changed)
         if entity.kind is Kind.A2A_AGENT:
             check(entity.path, agents.SCHEMA, arguments)
-            return await agents.send(entity, Order(entity.path, arguments, self._within, report))
+            headers = await self._identities.headers(entity.id, principal.name, agents.origins(entity))
+            return await agents.send(entity, Order(entity.path, arguments, self._within, report, headers=headers))
         check(entity.path, entity.details.get("input_schema") or {}, arguments)
         server = (await offload(self._store.owners, [entity.id])).get(entity.id, "")
         try:
@@ -70,9 +78,9 @@ class Gateway:
             told = (error.error.code, error.error.message, error.error.data)
             raise UpstreamError(f"{entity.path} answered with an error: {error.error.message}", told) from None
 
-    def _resolve(self, reference: str, principal: Principal) -> Entity:
+    def _resolve(self, reference: str, principal: Principal) -> tuple[Entity, set[Key]]:
         allowed = access.callable_by(principal)
-        return resolve(reference, lambda spelling: self._store.find(spelling, allowed))
+        return resolve(reference, lambda spelling: self._store.find(spelling, allowed)), self._vault.changes()
 
     async def _spec(self, server: str) -> ServerSpec:
         return await offload(self._spec_now, server)
@@ -96,6 +104,7 @@ class Gateway:
     async def close(self) -> None:
         """Leave every server."""
         await self.upstreams.close()
+        await self._identities.close()
 
 
 def _append(file: Path, piece: bytes) -> None:

@@ -8,50 +8,20 @@ and its child with it.
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import os
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
 
-from repertory.errors import UpstreamError
-from repertory.sources.serverspec import Resolved, ServerSpec, Transport, Unresolved, resolve
-
-if TYPE_CHECKING:
-    import anyio
-    from mcp import Client
+from repertory.errors import LoginRequired
+from repertory.gateway.credentials import EVERYONE, Key
+from repertory.gateway.session import Order, Session
+from repertory.sources.serverspec import Identify, ServerSpec, nobody
 
 MOST = 64  # sessions at a time: each may be a process
 IDLE = 300.0  # seconds without a call, after which a session is closed
 PAUSE = 0.5  # seconds after a first failure, doubled by every further one
 MAX_PAUSE = 15.0
-CLOSE_TIME = 5.0  # seconds in which a server may end
-
-
-class Report(Protocol):
-    """How far a call has come."""
-
-    async def __call__(self, progress: float, total: float | None, message: str | None) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """What a server is asked to do."""
-
-    tool: str
-    arguments: Mapping[str, Any]
-    within: float  # seconds
-    report: Report | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)  # what else the caller's protocol brings along
-    headers: Mapping[str, str] = field(default_factory=dict)  # the principal's own credentials
-
-
-class Key(NamedTuple):
-    """What a session is for."""
-
-    server: str
-    principal: str
 
 
 @dataclass(slots=True)
@@ -62,121 +32,24 @@ class Trouble:
     until: float = 0.0
 
 
-class Session:
-    """One session with one server, in a task of its own: the SDK wants to be left where it was entered."""
-
-    def __init__(self, spec: ServerSpec, log: Callable[[bytes], None]) -> None:
-        self._spec = spec
-        self._log = log
-        self._stop = asyncio.Event()
-        self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
-        self._wire: Any = None
-        self._resolved: Resolved | None = None
-        self.used = time.monotonic()
-        self.busy = 0
-        self._task = asyncio.create_task(self._live())
-
-    @property
-    def over(self) -> bool:
-        """Whether there is nobody at the other end any more."""
-        return self._task.done() or self._stop.is_set()
-
-    async def client(self) -> Client:
-        """The SDK's client, once the server has answered. Raises `UpstreamError`."""
-        try:
-            return await asyncio.wait_for(asyncio.shield(self._ready), self._spec.timeout)
-        except TimeoutError:
-            self._stop.set()
-            raise self.failure(f"it did not answer within {self._spec.timeout:g} s") from None
-
-    async def call(self, order: Order) -> dict[str, Any]:
-        """What the server answers, unchanged. Raises `MCPError` or `UpstreamError`."""
-        import mcp_types as types
-        from mcp import MCPError
-        from mcp_types import HEADER_MISMATCH
-        from pydantic import TypeAdapter
-
-        client = await self.client()
-        parameters = types.CallToolRequestParams(name=order.tool, arguments=dict(order.arguments), **order.extra)
-        request = types.CallToolRequest(params=parameters)
-
-        async def send() -> dict[str, Any]:
-            unchanged: Any = TypeAdapter(dict[str, Any])
-            answer: Any = await client.session.send_request(request, unchanged, order.within, progress_callback=order.report)
-            return dict(answer)
-
-        self.busy += 1
-        try:
-            try:
-                return await send()
-            except MCPError as error:
-                if error.code != HEADER_MISMATCH:
-                    raise
-            await client.list_tools()  # the server wants arguments as headers, which only its listing tells
-            return await send()
-        finally:
-            self.busy -= 1
-            self.used = time.monotonic()
-
-    def failure(self, reason: str) -> UpstreamError:
-        """Why it did not work, without secrets."""
-        words = self._wire.last_words if self._wire is not None else ""
-        told = f"The server {self._spec.name!r} failed: {reason}" + (f"; its last words: {words}" if words else "") + "."
-        return UpstreamError(self._resolved.hide(told) if self._resolved else told)
-
-    @property
-    def unheard(self) -> bool:
-        """Whether the last request cannot have reached anybody, so that asking again does nothing twice."""
-        return self._wire is not None and (self._wire.unreached or self._wire.refusal == 404)  # 404: the server forgot this session
-
-    async def close(self) -> None:
-        """Leave, and wait until a child is gone."""
-        self._stop.set()
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.shield(self._task), CLOSE_TIME)
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
-
-    async def _live(self) -> None:
-        import anyio
-        from mcp import Client
-
-        from repertory.sources.mcp import reason_of
-        from repertory.sources.transports import Wire
-
-        try:
-            self._resolved = resolve(self._spec, os.environ)
-            with Wire(self._resolved.spec, stays=True, log=self._log) as self._wire:
-                with anyio.CancelScope() as scope:
-                    async with Client(self._wire.open(scope.cancel), cache=None) as client:
-                        self._ready.set_result(client)
-                        await _first(self._stop, self._wire.listing.ended)
-                if self._wire.overflowed and not self._ready.done():
-                    self._fail("it says more than is listened to")
-        except Unresolved as error:
-            self._fail(str(error))
-        except Exception as error:  # whatever a stranger's server makes the SDK raise concerns that server alone
-            self._fail(reason_of(error, self._spec, self._wire.refusal if self._wire else None))
-        finally:
-            if not self._ready.done():
-                self._fail("it went away")
-
-    def _fail(self, reason: str) -> None:
-        if not self._ready.done():
-            self._ready.set_exception(self.failure(reason))
-            self._ready.exception()  # nobody may have asked
-
-
 class Upstreams:
-    """All sessions. `find` gives the specification of a server by its name, as its config says now."""
+    """All sessions. `find` gives the specification of a server by its name, as its config says now; `known` tells what a principal is known
+    by."""
 
-    def __init__(self, find: Callable[[str], Awaitable[ServerSpec]], log: Callable[[str], Callable[[bytes], None]]) -> None:
+    def __init__(
+        self,
+        find: Callable[[str], Awaitable[ServerSpec]],
+        log: Callable[[str], Callable[[bytes], None]],
+        known: Callable[[str], Identify] = lambda _: nobody,
+    ) -> None:
         self._find = find
         self._log = log
+        self._known = known
         self._sessions: dict[Key, Session] = {}
         self._opening: dict[Key, asyncio.Lock] = {}
         self._trouble: dict[Key, Trouble] = {}
         self._leaving: set[asyncio.Task[None]] = set()
+        self._retired: set[Session] = set()
 
     async def call(self, key: Key, order: Order) -> dict[str, Any]:
         """What a server answers to a call. Raises `UpstreamError` when it does not, and `MCPError` when it answers with an error."""
@@ -190,12 +63,15 @@ class Upstreams:
             except MCPError as error:
                 if error.code == REQUEST_TIMEOUT:
                     raise session.failure(f"it did not answer within {order.within:g} s") from None
+                if session.refused:
+                    self._drop(key, session)
+                    raise session.failure("") from None
                 if error.code == CONNECTION_CLOSED or session.unheard or session.over:
                     self._drop(key, session)
                     if session.unheard and again and not session.busy:  # with others under way, nobody knows whose request was lost
                         continue
                     raise session.failure("the connection was lost during the call; it may have been carried out or not") from None
-                raise
+                raise session.without_secrets(error) from None
         raise AssertionError
 
     async def _session(self, key: Key, order: Order) -> Session:
@@ -206,12 +82,12 @@ class Upstreams:
             trouble = self._trouble.setdefault(key, Trouble())
             if (pause := trouble.until - time.monotonic()) > 0:
                 await asyncio.sleep(min(pause, order.within))
-            spec = await self._find(key.server)
-            if spec.transport is not Transport.STDIO:
-                spec = replace(spec, headers={**spec.headers, **order.headers})
-            session = Session(spec, self._log(key.server))
+            session = Session(key, await self._find(key.server), self._log(key.server), self._known(key.principal))
             try:
                 await session.client()
+            except LoginRequired:  # waiting does not help
+                self._leave(session)
+                raise
             except BaseException:
                 trouble.failures += 1
                 trouble.until = time.monotonic() + min(PAUSE * 2 ** (trouble.failures - 1), MAX_PAUSE)
@@ -237,10 +113,15 @@ class Upstreams:
             await asyncio.sleep(IDLE / 5)
             self._make_room()
 
-    async def forget(self, server: str) -> None:
-        """Close what is open with a server: its config, its entry or a credential changed."""
-        for key in [key for key in self._sessions if key.server == server]:
-            self._drop(key, self._sessions[key])
+    async def forget(self, server: str, principal: str = EVERYONE) -> None:
+        """Open anew what is open with a server, for a principal or for everyone: its config, its entry or a credential changed. Calls that
+        are under way end as they began."""
+        for key in [key for key in self._opening if key.server == server and principal in (EVERYONE, key.principal)]:
+            async with self._opening[key]:  # one that is being opened is opened with what holds no longer
+                self._trouble.pop(key, None)
+                if (session := self._sessions.pop(key, None)) is not None:
+                    session.retire()
+                    self._retired = {session, *(one for one in self._retired if not one.gone)}
 
     def _drop(self, key: Key, session: Session) -> None:
         if self._sessions.get(key) is session:
@@ -254,15 +135,6 @@ class Upstreams:
 
     async def close(self) -> None:
         """Leave everybody."""
-        sessions = list(self._sessions.values())
+        sessions = [*self._sessions.values(), *self._retired]
         self._sessions.clear()
         await asyncio.gather(*(session.close() for session in sessions), *self._leaving, return_exceptions=True)
-
-
-async def _first(*events: asyncio.Event | anyio.Event) -> None:
-    waiting = [asyncio.ensure_future(event.wait()) for event in events]
-    try:
-        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for one in waiting:
-            one.cancel()

@@ -27,7 +27,7 @@ from repertory.model import Entity, Principal
 from repertory.offload import offload
 from repertory.settings import Settings
 from repertory.sources.mcp import Outcome, contact_all
-from repertory.sources.serverspec import ServerSpec
+from repertory.sources.serverspec import Identify, ServerSpec, nobody
 from repertory.sources.web import is_address
 from repertory.store import Event, SourceRecord, Store
 from repertory.telemetry import measured
@@ -44,12 +44,21 @@ RETRY_EMBEDDING = 30.0  # seconds between attempts of a serving process to embed
 class Intake:
     """All that writes into one open catalog, one at a time."""
 
-    def __init__(self, settings: Settings, store: Store, sync: Sync, embedder: Embedder | None, change: Change | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        sync: Sync,
+        embedder: Embedder | None,
+        change: Change | None = None,
+        identify: Identify = nobody,
+    ) -> None:
         self.settings = settings
         self._store = store
         self._sync = sync
         self._embedder = embedder  # that documents are embedded with
         self._change = change
+        self._identify = identify  # what servers know us by when they are asked what they offer
         self._writing = asyncio.Lock()
         self._embedding = asyncio.Lock()
         self._watcher: Watcher | None = None  # follows every file source while there is one
@@ -142,7 +151,7 @@ class Intake:
             progress("Asking", len(reports) - len(wanted.reports), len(locations))
 
         progress("Asking", 0, len(locations))
-        await contact_all((asked.spec for asked in wanted.asked), told)
+        await contact_all((asked.spec for asked in wanted.asked), told, self._identify)
         return sorted(reports, key=lambda report: report.source)
 
     async def watch(self, paths: Iterable[Path | str] = (), tell: Callable[[IngestReport], None] = lambda _: None) -> None:

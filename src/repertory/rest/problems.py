@@ -23,6 +23,7 @@ from repertory.errors import (
     InvalidArguments,
     InvalidPattern,
     InvalidRequest,
+    LoginRequired,
     NotFound,
     RemoteModelError,
     RepertoryError,
@@ -53,6 +54,7 @@ STATUSES: dict[type[RepertoryError], int] = {
     EmbedderError: 503,
     VectorsUnavailable: 503,
     UpstreamError: 502,
+    LoginRequired: 502,  # not 401: the caller is known here, but not there
     RemoteModelError: 503,
     IdentityError: 503,
     SettingsError: 500,

@@ -36,7 +36,7 @@ async def listen(spec: ServerSpec, changed: Callable[[], None], environment: Map
 
     try:
         resolved = resolve(spec, os.environ if environment is None else environment)
-        with Wire(resolved.spec, stays=True) as wire, anyio.move_on_after(spec.timeout) as limit:
+        with Wire(resolved, stays=True) as wire, anyio.move_on_after(spec.timeout) as limit:
             async with Client(wire.open(limit.cancel), cache=None, message_handler=heard) as client:
                 limit.deadline = math.inf  # the time was for the greeting
                 await _stay(client, wire.listing, changed)

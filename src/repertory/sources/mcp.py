@@ -13,11 +13,12 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from repertory.errors import RepertoryError
 from repertory.model import Entity
 from repertory.sources import attributes, values
 from repertory.sources.base import Problem
 from repertory.sources.content import Unreadable
-from repertory.sources.serverspec import ServerSpec, Transport, Unresolved, resolve
+from repertory.sources.serverspec import UNKNOWN, Identify, ServerSpec, Transport, Unresolved, nobody, resolve
 from repertory.sources.toolfile import Listing
 from repertory.sources.toolshape import Contents
 
@@ -69,13 +70,15 @@ class Offer:
 Outcome = Offer | Unreachable
 
 
-async def contact_all(specs: Iterable[ServerSpec], told: Callable[[ServerSpec, Outcome], Awaitable[None]]) -> None:
+async def contact_all(
+    specs: Iterable[ServerSpec], told: Callable[[ServerSpec, Outcome], Awaitable[None]], identify: Identify = nobody
+) -> None:
     """Contact servers, some at a time, and tell each outcome as soon as it is there: who is slow keeps nobody waiting."""
     places = asyncio.Semaphore(AT_ONCE)
 
     async def one(spec: ServerSpec) -> None:
         async with places:
-            outcome = await _outcome(spec)
+            outcome = await _outcome(spec, identify)
         await told(spec, outcome)
 
     async with asyncio.TaskGroup() as group:
@@ -83,14 +86,14 @@ async def contact_all(specs: Iterable[ServerSpec], told: Callable[[ServerSpec, O
             group.create_task(one(spec))
 
 
-async def _outcome(spec: ServerSpec) -> Outcome:
+async def _outcome(spec: ServerSpec, identify: Identify) -> Outcome:
     try:
-        return await contact(spec)
+        return await contact(spec, identify=identify)
     except Unreachable as error:
         return error
 
 
-async def contact(spec: ServerSpec, environment: Mapping[str, str] | None = None) -> Offer:
+async def contact(spec: ServerSpec, environment: Mapping[str, str] | None = None, identify: Identify = nobody) -> Offer:
     """What one server offers. Raises `Unreachable`."""
     import anyio  # with the SDK half a second, which only those who use it should spend
     from mcp import Client
@@ -99,9 +102,10 @@ async def contact(spec: ServerSpec, environment: Mapping[str, str] | None = None
 
     try:
         resolved = resolve(spec, os.environ if environment is None else environment)
-    except Unresolved as error:
+        resolved = resolved.known_by(await identify(resolved.spec))
+    except (Unresolved, RepertoryError) as error:
         raise Unreachable(str(error)) from None
-    with Wire(resolved.spec) as wire:
+    with Wire(resolved) as wire:
         try:
             # anyio's own limit: the SDK ends its child behind a shield, which asyncio's cancellation need not respect.
             with anyio.move_on_after(spec.timeout) as limit:
@@ -208,6 +212,8 @@ def reason_of(error: BaseException, spec: ServerSpec, refusal: int | None) -> st
         error = error.exceptions[0]
     if isinstance(error, httpx2.HTTPStatusError):
         refusal = error.response.status_code
+    if refusal == UNKNOWN:
+        return f"{spec.target} answered HTTP {refusal}: it wants you to log in, run `repertory login {spec.name}`"
     if refusal is not None:
         return f"{spec.target} answered HTTP {refusal}"
     if isinstance(error, httpx2.HTTPError | httpx2.InvalidURL):

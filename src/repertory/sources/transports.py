@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 
-from repertory.sources.serverspec import ServerSpec, Transport
+from repertory.sources.serverspec import Resolved, Transport
 from repertory.sources.sieve import Sieve
 
 if TYPE_CHECKING:
@@ -41,8 +41,9 @@ class Wire:
     Who `stays` listens for longer than one answer takes; `log` takes what a child writes to its stderr.
     """
 
-    def __init__(self, spec: ServerSpec, *, stays: bool = False, log: Callable[[bytes], None] = lambda _: None) -> None:
-        self._spec = spec
+    def __init__(self, resolved: Resolved, *, stays: bool = False, log: Callable[[bytes], None] = lambda _: None) -> None:
+        self._spec = spec = resolved.spec
+        self._auth = resolved.identity.auth
         self._silence = A_DAY if stays else spec.timeout
         self._most = math.inf if stays else MAX_SAID  # who stays may hear more, line by line
         self._log = log
@@ -96,7 +97,7 @@ class Wire:
         from mcp.client.sse import sse_client
 
         spec = self._spec
-        return sse_client(spec.url, headers=dict(spec.headers), timeout=spec.timeout, sse_read_timeout=self._silence)
+        return sse_client(spec.url, headers=dict(spec.headers), timeout=spec.timeout, sse_read_timeout=self._silence, auth=self._auth)
 
     @asynccontextmanager
     async def _http(self) -> AsyncIterator[Any]:
@@ -106,7 +107,7 @@ class Wire:
         timeout = httpx2.Timeout(self._spec.timeout, read=self._silence)
         transport = _Bounded(self._heard, self._overflow, self.listing.hushed.set)
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=timeout, transport=transport) as client,
+            httpx2.AsyncClient(headers=headers, timeout=timeout, auth=self._auth, transport=transport) as client,
             streamable_http_client(self._spec.url, http_client=client, max_sse_event_size=MAX_ANSWER) as streams,
         ):
             yield streams
@@ -175,6 +176,11 @@ class _Bounded(httpx2.AsyncHTTPTransport):
             # A server speaks unasked on the answer to a GET; the SDK does not tell when that ends.
             response.stream = _BoundedStream(response.stream, self._overflow, self._ended if request.method == "GET" else lambda: None)
         return response
+
+
+def bounded() -> httpx2.AsyncHTTPTransport:
+    """HTTP for single questions, whose answers end like those of servers."""
+    return _Bounded(lambda _: None, lambda: None, lambda: None)
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
