@@ -1,15 +1,19 @@
 """Who may see what?
 
-The one place that turns a request and whoever makes it into the filter that search, lists and reads apply (A13, A18).
+The one place that turns a request and whoever makes it into the filter that search, lists and reads apply (A13, A18), and that strips an
+entry for whoever it is shown to.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
-from repertory.model import Filter, Principal, SearchRequest, Status
+from repertory.model import PUBLIC, Entity, Filter, Principal, SearchRequest, Status, bucket_of, offers_of
+from repertory.model.offer import PRIVATE
 
 ALWAYS = frozenset({Status.ACTIVE, Status.BETA})
+ADMINS_ONLY = ("audience", "scopes", "provenance", "links")  # who else may see an entry, where its file is, what it links to unseen
 
 
 def filter_for(request: SearchRequest, principal: Principal) -> Filter:
@@ -19,25 +23,48 @@ def filter_for(request: SearchRequest, principal: Principal) -> Filter:
         statuses.add(Status.DEPRECATED)
     if request.include_draft:
         statuses.add(Status.DRAFT)
-    return Filter(
-        kinds=request.kinds,
-        statuses=frozenset(statuses),
-        include_disabled=request.include_disabled,
-        audience=principal.groups,
-        tags=request.tags,
-    )
+    wanted = Filter(request.kinds, frozenset(statuses), request.include_disabled, tags=request.tags)
+    return narrow(wanted, principal)
 
 
 def narrow(filter: Filter, principal: Principal) -> Filter:
     """The same filter, limited to what this principal may see."""
-    return replace(filter, audience=principal.groups)
+    groups, scopes = (None, None) if principal.is_admin else (principal.groups, principal.scopes)
+    return replace(filter, audience=groups, scopes=scopes)
 
 
 def everything_for(principal: Principal) -> Filter:
     """What this principal may read when it names an entry: of any kind, in any state."""
-    return Filter(statuses=frozenset(Status), include_disabled=True, audience=principal.groups)
+    return narrow(Filter(statuses=frozenset(Status), include_disabled=True), principal)
 
 
 def callable_by(principal: Principal) -> Filter:
     """What this principal may call: what it may see and is switched on, whatever its status."""
-    return Filter(statuses=frozenset(Status), audience=principal.groups)
+    return narrow(Filter(statuses=frozenset(Status)), principal)
+
+
+def offered(entity: Entity, filter: Filter) -> Entity:
+    """The entry with those of its tools that whoever has this filter may see; of what each asks for, nothing is said."""
+    offers = offers_of(entity)
+    if not offers or (filter.audience is None and filter.scopes is None):
+        return entity
+    seen = [
+        {key: value for key, value in offer.items() if key not in PRIVATE}
+        for offer in offers
+        if filter.is_open_to(bucket_of(entity, offer))
+    ]
+    return replace(entity, details={**entity.details, "tools": seen})
+
+
+def reveal(entity: Entity, principal: Principal) -> Entity:
+    """The entry as this principal may see it. Every surface shows what comes out of here, and nothing else."""
+    if principal.is_admin:
+        return entity
+    shown = offered(entity, everything_for(principal))
+    return replace(shown, audience=frozenset({PUBLIC}), scopes=frozenset(), provenance="", links=())
+
+
+def shown(entity: Entity, principal: Principal) -> dict[str, Any]:
+    """The same as plain JSON, without the keys that say nothing to this principal."""
+    private = () if principal.is_admin else ADMINS_ONLY
+    return {name: value for name, value in reveal(entity, principal).as_json().items() if name not in private}

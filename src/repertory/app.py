@@ -142,7 +142,8 @@ class Repertory(Intake):
         self, filter: Filter = Filter(), principal: Principal = Principal(), *, limit: int = 50, offset: int = 0
     ) -> tuple[list[Entity], int]:
         """Entries in registration order, and how many there are in all."""
-        return await offload(self._store.list_entities, access.narrow(filter, principal), limit=limit, offset=offset)
+        found, total = await offload(self._store.list_entities, access.narrow(filter, principal), limit=limit, offset=offset)
+        return [access.reveal(entity, principal) for entity in found], total
 
     async def show(self, reference: str, principal: Principal = Principal()) -> Entity:
         """One entry by its id, or by a path or a name that only one entry has."""
@@ -151,7 +152,7 @@ class Repertory(Intake):
             raise NotFound(f"There is no entry {reference!r}. `repertory list` shows what there is.")
         if len(found) > 1:
             raise InvalidRequest(f"{reference!r} may be any of {', '.join(entity.id for entity in found[:8])}. Name one by its id.")
-        return found[0]
+        return access.reveal(found[0], principal)
 
     async def edges(self, entity_id: str, principal: Principal = Principal()) -> list[Edge]:
         """How an entry is related to others, one hop out and in."""

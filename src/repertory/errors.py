@@ -5,6 +5,7 @@
         InvalidPattern      a regular expression that does not compile
         InvalidArguments    a tool that cannot be called like that
       NotFound              no such entry
+      Unauthorized          the caller showed no credential, or one that does not count (any more)
       Forbidden             the caller may not do this
       SourceError           a file or folder that cannot be read as what it should be
       CatalogError          the catalog directory cannot be used
@@ -54,6 +55,10 @@ class InvalidArguments(InvalidRequest):
 
 class NotFound(RepertoryError):
     code = "not_found"
+
+
+class Unauthorized(RepertoryError):
+    code = "unauthorized"
 
 
 class Forbidden(RepertoryError):

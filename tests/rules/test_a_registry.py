@@ -101,16 +101,17 @@ async def test_A02_virtual_servers(rep: Repertory, tmp_path: Path) -> None:
     report = await rep.add(file)
     assert (report.added, report.problems) == (1, [])
     entity = await rep.show("virtual:harbor-desk")
-    (document,) = project(entity)
-    assert document.text == "harbor-desk\nWhat the desk needs\nTags: harbor\nupcoming_arrivals: Ships that are due\nsend_mail:"
-    everything = document.text + " ".join(document.fields.values())
+    document, guarded = project(entity)
+    assert document.text == "harbor-desk\nWhat the desk needs\nTags: harbor\nsend_mail:"
+    assert guarded.text == "harbor-desk\nupcoming_arrivals: Ships that are due"
+    everything = " ".join(text for one in (document, guarded) for text in (one.text, *one.fields.values()))
     assert not [never for never in ("backend", "list_events", "calendar.read") if never in everything]
     assert entity.links == (Link("tool:backend-7/list_events", "composes"), Link("tool:backend-8/send_mail", "composes"))
     response = await ask(rep, "upcoming arrivals")
     assert ids(response) == ["virtual:harbor-desk"]
     assert response.results[0].matching_tools[0].name == "upcoming_arrivals"
     by_alias = Entity(Kind.VIRTUAL_SERVER, "v", "v", details={"tools": [{"name": "list_events", "alias": "arrivals", "scopes": ["x.y"]}]})
-    assert project(by_alias)[0].text == "v\narrivals:"
+    assert project(by_alias)[1].text == "v\narrivals:"
 
 
 def test_A03_flatten() -> None:

@@ -16,6 +16,7 @@ from repertory.errors import (
     RepertoryError,
     SettingsError,
     SourceError,
+    Unauthorized,
     UpstreamError,
     VectorsUnavailable,
 )
@@ -28,6 +29,7 @@ EXITS: dict[type[RepertoryError], int] = {  # 2 is what a wrong option gives, to
     SettingsError: 2,
     SourceError: 3,
     NotFound: 4,
+    Unauthorized: 9,
     Forbidden: 8,
     CatalogError: 5,
     CatalogBusy: 6,

@@ -20,7 +20,7 @@ from itertools import islice
 from typing import Any
 
 from repertory.graph.names import noun_of, parts, singular
-from repertory.model import Edge, Entity, Kind, Link
+from repertory.model import Edge, Entity, Kind, Link, is_guarded, offers_of, tool_of
 from repertory.text.fold import fold
 from repertory.text.tokens import STOPWORDS, WHOLE, compact, stem, tokens
 
@@ -32,6 +32,8 @@ IN_CATEGORY, ON_SERVER = "in_category", "on_server"
 PRODUCES, NEEDS = "produces", "needs"
 NAMED, MAY_USE = "named", "may_use"
 FEEDS = "feeds"
+OFFERING = "_offering"  # told to nobody: from a server to a tool that it offers, where no other edge says so
+OFFERED = ("has_tool", "composes", OFFERING)  # how a server leads to the tools that it offers
 # Two edges that meet in a node and together are one between entities: what that one is called.
 PAIRS = {MAY_USE: (MAY_USE, NAMED), FEEDS: (PRODUCES, NEEDS)}
 
@@ -67,6 +69,14 @@ def statements(entity: Entity) -> tuple[Edge, ...]:
     return tuple(dict.fromkeys(edge for edge in found if edge.origin != edge.target))
 
 
+def declared(entity: Entity) -> tuple[Link, ...]:
+    """The links of an entry. A server's to a tool that not everybody sees in it is told to nobody: an edge has no audience of its own."""
+    offers = {tool_of(entity, offer): is_guarded(entity, offer) for offer in offers_of(entity)}
+    told = [link for link in entity.links if not offers.get(link.target)]
+    linked = {link.target for link in told}
+    return (*told, *(Link(tool, OFFERING) for tool in offers if tool not in linked))
+
+
 def is_node(target: str) -> bool:
     """Whether an edge leads to a node rather than to an entity."""
     return target.startswith(NODES)
@@ -82,7 +92,7 @@ def _words(entity: Entity) -> Iterator[Link]:
     texts = (
         (ABOUT, (entity.name, details.get("title"))),
         (TAGGED, entity.tags),
-        (OFFERS, _offered(details)),
+        (OFFERS, _offered(entity)),
         (MENTIONS, _headings(details)),
     )
     for relation, several in texts:
@@ -102,10 +112,12 @@ def capability_words(text: str) -> list[str]:
     ]
 
 
-def _offered(details: Mapping[str, Any]) -> Iterator[str]:
-    for offers in (details.get("tools"), details.get("skills")):
-        if isinstance(offers, list | tuple):
-            yield from (str(offer.get("name", "")) for offer in offers if isinstance(offer, Mapping))
+def _offered(entity: Entity) -> Iterator[str]:
+    """Of its tools only those that everybody sees who sees the entry: a node has no audience of its own (A18)."""
+    yield from (str(offer.get("name", "")) for offer in offers_of(entity) if not is_guarded(entity, offer))
+    skills = entity.details.get("skills")
+    if isinstance(skills, list | tuple):
+        yield from (str(skill.get("name", "")) for skill in skills if isinstance(skill, Mapping))
 
 
 def _headings(details: Mapping[str, Any]) -> Iterator[str]:

@@ -101,4 +101,6 @@ def _tool(entity: Entity) -> dict[str, Any]:
         tool["enabled"] = False
     if entity.audience != {PUBLIC}:
         tool["audience"] = sorted(entity.audience)
+    if entity.scopes:
+        tool["scopes"] = sorted(entity.scopes)
     return tool

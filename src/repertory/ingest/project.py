@@ -1,15 +1,17 @@
 """How does an entity become documents?
 
-One document per entity, except a Markdown file: one per section. Which words land in which field decides what the lexical lanes weigh;
+One document per entity, except a Markdown file: one per section, and a server with tools that not everybody sees who sees the server: one
+more for those who see them (A18). Which words land in which field decides what the lexical lanes weigh;
 `text` is what the embedder reads (A02, B02). Paths, schemas, skill ids and scopes are never in it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from repertory.model import HARMLESS, READ_ONLY, Bucket, Document, Entity, Field, Kind
+from repertory.model import HARMLESS, READ_ONLY, Bucket, Document, Entity, Field, Kind, bucket_of, content_digest, offers_of
 from repertory.text.flatten import flatten
 from repertory.text.tokens import spaced
 
@@ -22,9 +24,24 @@ def project(entity: Entity) -> list[Document]:
 
 
 def _server(entity: Entity) -> list[Document]:
-    offered = _offers(entity.details.get("tools", ()))
+    groups: dict[Bucket, list[Mapping[str, Any]]] = {Bucket.of(entity): []}
+    for offer in offers_of(entity):
+        groups.setdefault(bucket_of(entity, offer), []).append(offer)
+    offered = _offers(groups.pop(Bucket.of(entity)))
     text = [entity.name, entity.description, _tagged("Tags", entity.tags), flatten(entity.metadata), offered]
-    return [_document(entity, text, {Field.TITLE: entity.details.get("title", ""), Field.TOOLS: offered})]
+    return [
+        _document(entity, text, {Field.TITLE: entity.details.get("title", ""), Field.TOOLS: offered}),
+        *(_guarded(entity, bucket, groups[bucket]) for bucket in sorted(groups, key=lambda bucket: bucket.key)),
+    ]
+
+
+def _guarded(entity: Entity, bucket: Bucket, offers: Iterable[Mapping[str, Any]]) -> Document:
+    """What a server offers to some. The id holds the bucket, not its place among others: one more must not rename the rest."""
+    offered = _offers(offers)
+    document = _document(
+        entity, [entity.name, offered], {Field.TOOLS: offered}, description="", suffix=f"#{content_digest(bucket.key)[:8]}"
+    )
+    return replace(document, bucket=bucket)
 
 
 def _tool(entity: Entity) -> list[Document]:

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from repertory.errors import InvalidRequest, SourceError
 from repertory.indexes.encode import Reading, read
 from repertory.indexes.sync import Sync
+from repertory.ingest.guard import guard
 from repertory.ingest.project import VERSION, project
 from repertory.model import Document, Entity, content_digest
 from repertory.sources import folder, history
@@ -220,6 +221,7 @@ def _compare(entity: Entity, known: dict[str, tuple[str, str]], changes: Changes
 
 def _diff_documents(changes: Changes, store: Store) -> dict[str, Reading]:
     """Of the entities that changed, only the documents that changed; answers what was read in them, which the index needs too."""
+    guard(changes, store)
     stored = store.signatures([entity.id for entity, _ in changes.put_entities])
     readings: dict[str, Reading] = {}
     for entity, _ in changes.put_entities:

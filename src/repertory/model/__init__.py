@@ -6,7 +6,8 @@ shown.
 
 from repertory.model.document import Document, Field
 from repertory.model.entity import PUBLIC, Edge, Entity, Kind, Link, Status, content_digest
-from repertory.model.filter import HARMLESS, READ_ONLY, Bucket, Filter, Principal
+from repertory.model.filter import ADMIN, HARMLESS, READ_ONLY, Bucket, Filter, Principal
+from repertory.model.offer import SERVERS, bucket_of, is_guarded, offers_of, tool_of
 from repertory.model.request import Fusion, Preset, SearchRequest, Strategy
 from repertory.model.result import (
     Boost,
@@ -23,9 +24,11 @@ from repertory.model.result import (
 )
 
 __all__ = [
+    "ADMIN",
     "HARMLESS",
     "PUBLIC",
     "READ_ONLY",
+    "SERVERS",
     "Boost",
     "Bucket",
     "Candidate",
@@ -51,5 +54,9 @@ __all__ = [
     "Status",
     "Strategy",
     "Suggestion",
+    "bucket_of",
     "content_digest",
+    "is_guarded",
+    "offers_of",
+    "tool_of",
 ]

@@ -85,7 +85,8 @@ class Entity:
     details: Mapping[str, Any] = field(default_factory=_no_mapping)
     status: Status = Status.ACTIVE
     enabled: bool = True
-    audience: frozenset[str] = frozenset({PUBLIC})
+    audience: frozenset[str] = frozenset({PUBLIC})  # any of these groups suffices
+    scopes: frozenset[str] = frozenset()  # all of them are needed besides
     links: tuple[Link, ...] = ()
     modified: datetime | None = None
     provenance: str = ""  # the file or address it was read from
@@ -109,6 +110,7 @@ class Entity:
             "status": self.status.value,
             "enabled": self.enabled,
             "audience": sorted(self.audience),
+            "scopes": sorted(self.scopes),
             "links": [list(link) for link in self.links],
             "modified": self.modified.isoformat() if self.modified else None,
             "provenance": self.provenance,
@@ -122,6 +124,7 @@ class Entity:
         values["tags"] = tuple(values.get("tags", ()))
         values["status"] = Status(values.get("status", Status.ACTIVE))
         values["audience"] = frozenset(values.get("audience", (PUBLIC,)))
+        values["scopes"] = frozenset(values.get("scopes", ()))
         values["links"] = tuple(Link(*link) for link in values.get("links", ()))
         modified = values.get("modified")
         values["modified"] = datetime.fromisoformat(modified) if modified else None

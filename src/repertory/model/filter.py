@@ -6,12 +6,15 @@ the handful of document attributes that it decides by; documents share few bucke
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 from repertory.model.entity import PUBLIC, Entity, Kind, Status
 
+ADMIN = "admin"  # the scope that opens everything
+PERSON = "user:"  # opens the group of one person: an entry is private with the audience ["user:alice"]
 READ_ONLY, HARMLESS = "@read-only", "@non-destructive"  # tags that documents carry besides those of their authors: what a tool does
 
 
@@ -22,17 +25,18 @@ class Bucket(NamedTuple):
     status: Status
     enabled: bool
     audience: frozenset[str]
+    scopes: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, entity: Entity) -> Bucket:
         """The bucket of an entity and all its documents."""
-        return cls(entity.kind, entity.status, entity.enabled, entity.audience)
+        return cls(entity.kind, entity.status, entity.enabled, entity.audience, entity.scopes)
 
     @property
     def key(self) -> str:
-        """One string for the engines: `tool|active|on|public`. What separates is quoted in groups."""
-        groups = ",".join(sorted(_encode(group) for group in self.audience))
-        return f"{self.kind}|{self.status}|{'on' if self.enabled else 'off'}|{groups}"
+        """One string for the engines: `tool|active|on|public`, with a fifth part where scopes are needed. What separates is quoted."""
+        scopes = f"|{_listed(self.scopes)}" if self.scopes else ""
+        return f"{self.kind}|{self.status}|{'on' if self.enabled else 'off'}|{_listed(self.audience)}{scopes}"
 
     @classmethod
     def from_key(cls, key: str) -> Bucket:
@@ -42,16 +46,16 @@ class Bucket(NamedTuple):
 
 @lru_cache(maxsize=4096)  # a catalog has few
 def _bucket(key: str) -> Bucket:
-    kind, status, enabled, groups = key.split("|")
-    return Bucket(Kind(kind), Status(status), enabled == "on", frozenset(_decode(group) for group in groups.split(",") if group))
+    kind, status, enabled, groups, *scopes = key.split("|")
+    return Bucket(Kind(kind), Status(status), enabled == "on", _names(groups), _names(",".join(scopes)))
 
 
-def _encode(group: str) -> str:
-    return group.replace("%", "%25").replace("|", "%7C").replace(",", "%2C")
+def _listed(names: frozenset[str]) -> str:
+    return ",".join(sorted(name.replace("%", "%25").replace("|", "%7C").replace(",", "%2C") for name in names))
 
 
-def _decode(group: str) -> str:
-    return group.replace("%2C", ",").replace("%7C", "|").replace("%25", "%")
+def _names(listed: str) -> frozenset[str]:
+    return frozenset(name.replace("%2C", ",").replace("%7C", "|").replace("%25", "%") for name in listed.split(",") if name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +64,28 @@ class Principal:
 
     name: str = "owner"
     groups: frozenset[str] | None = None
+    scopes: frozenset[str] = frozenset()
 
     @property
     def is_owner(self) -> bool:
-        """Whether nothing is kept from this principal."""
+        """Whether this is who can read the catalog directory itself."""
         return self.groups is None
+
+    @property
+    def is_admin(self) -> bool:
+        """Whether nothing is kept from this principal: it sees everything, and may do everything that the API offers."""
+        return self.groups is None or ADMIN in self.scopes
 
     @classmethod
     def anyone(cls) -> Principal:
         """A caller that nobody vouches for."""
         return cls("anyone", frozenset({PUBLIC}))
+
+    @classmethod
+    def known(cls, name: str, groups: Iterable[str] = (), scopes: Iterable[str] = ()) -> Principal:
+        """A caller whose name was proved. It is a group of its own, which nobody else can be put into."""
+        others = {group for group in groups if not group.startswith(PERSON)}
+        return cls(name, frozenset({*others, PUBLIC, PERSON + name}), frozenset(scopes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +95,15 @@ class Filter:
     kinds: frozenset[Kind] | None = None
     statuses: frozenset[Status] = frozenset({Status.ACTIVE, Status.BETA})
     include_disabled: bool = False
-    audience: frozenset[str] | None = None
+    audience: frozenset[str] | None = None  # any group of these
+    scopes: frozenset[str] | None = None  # no scope beyond these
     tags: frozenset[str] = frozenset()  # all of them must be there
+
+    def is_open_to(self, bucket: Bucket) -> bool:
+        """Whether whoever asks may know of documents of this bucket at all (A18)."""
+        return (self.audience is None or not self.audience.isdisjoint(bucket.audience)) and (
+            self.scopes is None or bucket.scopes <= self.scopes
+        )
 
     def admits(self, bucket: Bucket) -> bool:
         """Whether documents of this bucket may be seen; tags are left to the lane."""
@@ -88,5 +111,5 @@ class Filter:
             (self.kinds is None or bucket.kind in self.kinds)
             and (bucket.kind is Kind.VIRTUAL_SERVER or bucket.status in self.statuses)  # A13: these have no status
             and (bucket.enabled or self.include_disabled)
-            and (self.audience is None or not self.audience.isdisjoint(bucket.audience))
+            and self.is_open_to(bucket)
         )

@@ -1,6 +1,7 @@
 """Who is calling, and what is open to them?
 
-A route asks for a `Caller` to know whom it answers, or for an `Owner` to be called by nobody else.
+A route asks for a `Caller` to know whom it answers, for an `Admin` to be called by those who look after the catalog only, or for an `Owner`
+to be called by nobody but who can read the catalog directory.
 """
 
 from __future__ import annotations
@@ -39,11 +40,18 @@ def _owner(caller: Annotated[Principal, Depends(_caller)]) -> Principal:
     return caller
 
 
+def _admin(caller: Annotated[Principal, Depends(_caller)]) -> Principal:
+    if not caller.is_admin:
+        raise Forbidden("Only administrators may do this: it needs the scope 'admin'.")
+    return caller
+
+
 def _rep(request: Request) -> Repertory:
     rep: Repertory = request.app.state.rep
     return rep
 
 
 Caller = Annotated[Principal, Depends(_caller)]
+Admin = Annotated[Principal, Depends(_admin)]
 Owner = Annotated[Principal, Depends(_owner)]
 Rep = Annotated[Repertory, Depends(_rep)]

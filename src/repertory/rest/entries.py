@@ -6,12 +6,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from repertory.model import Entity, Filter, Kind, Principal
+from repertory import access
+from repertory.model import Filter, Kind
 from repertory.rest.callers import Caller, Rep
 
 router = APIRouter(tags=["entries"])
-
-OWNERS_ONLY = ("audience", "provenance", "links")  # who else may see an entry, where its file is, what it links to unseen
 
 
 @router.get("/api/entries")
@@ -24,16 +23,11 @@ async def entries(
 ) -> dict[str, Any]:
     """Entries in registration order."""
     found, total = await rep.entries(Filter(kinds=frozenset(kind) if kind else None), caller, limit=limit, offset=offset)
-    return {"entries": [_shown(entity, caller) for entity in found], "total": total}
+    return {"entries": [access.shown(entity, caller) for entity in found], "total": total}
 
 
 @router.get("/api/entries/{reference:path}")
 async def entry(reference: str, rep: Rep, caller: Caller) -> dict[str, Any]:
     """One entry, by id, or by a path or name that only one entry has."""
     entity = await rep.show(reference, caller)
-    return {**_shown(entity, caller), "edges": [list(edge) for edge in await rep.edges(entity.id, caller)]}
-
-
-def _shown(entity: Entity, caller: Principal) -> dict[str, Any]:
-    private = () if caller.is_owner else OWNERS_ONLY
-    return {name: value for name, value in entity.as_json().items() if name not in private}
+    return {**access.shown(entity, caller), "edges": [list(edge) for edge in await rep.edges(entity.id, caller)]}

@@ -25,6 +25,7 @@ from repertory.errors import (
     RepertoryError,
     SettingsError,
     SourceError,
+    Unauthorized,
     UpstreamError,
     VectorsUnavailable,
 )
@@ -35,6 +36,7 @@ STATUSES: dict[type[RepertoryError], int] = {
     InvalidPattern: 400,
     InvalidArguments: 400,
     NotFound: 404,
+    Unauthorized: 401,
     Forbidden: 403,
     SourceError: 422,
     CatalogError: 500,
@@ -50,7 +52,10 @@ STATUSES: dict[type[RepertoryError], int] = {
 
 def problem_response(error: RepertoryError) -> JSONResponse:
     """An error of ours as an answer."""
-    return _problem(STATUSES[type(error)], error.code, str(error))
+    response = _problem(STATUSES[type(error)], error.code, str(error))
+    if isinstance(error, Unauthorized):
+        response.headers["WWW-Authenticate"] = 'Bearer realm="repertory"'
+    return response
 
 
 def validation_problem(error: RequestValidationError) -> JSONResponse:

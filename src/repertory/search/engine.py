@@ -81,6 +81,7 @@ class Engine:
         response, made = await self.answers.get(key, lambda: self._find(planned, context, request))
         if any(note.code != "abstained" for note in response.diagnostics):  # what was missing may be back at any moment
             self.answers.forget(key)
+        response = _revealed(response, principal)
         response = replace(response, cached=not made, took_ms=(time.perf_counter() - started) * 1000)
         self._log_search(request, response)
         return response
@@ -214,6 +215,19 @@ class Engine:
             text = repr(request.query) if self.log_queries else f"{len(request.query)} characters"
             tops = [round(result.score, 3) for result in response.results[:3]]
             _log.debug("search %s mode=%s lanes=%s top=%s", text, response.mode, response.lanes, tops)
+
+
+def _revealed(response: SearchResponse, principal: Principal) -> SearchResponse:
+    """A18: every entry of the answer as this principal may see it."""
+    if principal.is_admin:
+        return response
+    return replace(
+        response,
+        results=tuple(replace(one, entity=access.reveal(one.entity, principal)) for one in response.results),
+        tools=tuple(one._replace(entity=access.reveal(one.entity, principal)) for one in response.tools),
+        related=tuple(one._replace(entity=access.reveal(one.entity, principal)) for one in response.related),
+        next_steps=tuple(one._replace(entity=access.reveal(one.entity, principal)) for one in response.next_steps),
+    )
 
 
 def _told(ranked: list[Candidate], confidences: tuple[float, ...]) -> list[Candidate]:

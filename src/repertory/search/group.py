@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from repertory import access
 from repertory.model import Bucket, Candidate, Entity, Field, Filter, Kind, Result
 from repertory.search.offers import matching_tools
 from repertory.store import Store
@@ -43,7 +44,7 @@ def present(
             evidence=candidate.evidence,
             boosts=candidate.boosts,
             matched=_matched(fields.get(candidate.number, {}), query) if explain else None,
-            matching_tools=matching_tools(entity, query.words),
+            matching_tools=matching_tools(access.offered(entity, filter), query.words),
             stale=entity.id in stale,
         )
         for candidate in chosen

@@ -21,7 +21,7 @@ def withheld(counts: Mapping[Bucket, int], filter: Filter) -> dict[str, int]:
 
 
 def _reason(bucket: Bucket, filter: Filter) -> str:
-    if filter.audience is not None and filter.audience.isdisjoint(bucket.audience):
+    if not filter.is_open_to(bucket):
         return "not visible to you"
     if filter.kinds is not None and bucket.kind not in filter.kinds:
         return "of another kind"

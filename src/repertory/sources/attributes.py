@@ -33,6 +33,7 @@ class Visibility(NamedTuple):
     status: Status = Status.ACTIVE  # A13: a missing status is active
     enabled: bool = True
     audience: frozenset[str] = frozenset({PUBLIC})
+    scopes: frozenset[str] = frozenset()
 
 
 def name(entry: Mapping[str, Any], key: str = "name") -> str:
@@ -97,8 +98,14 @@ def unique(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def visibility(entry: Mapping[str, Any], above: Visibility) -> Visibility:
-    """Who finds an entry. What it does not say comes from above it; what is disabled above stays disabled."""
-    return Visibility(_status(entry, above.status), _enabled(entry) and above.enabled, _audience(entry, above.audience))
+    """Who finds an entry. What it does not say comes from above it; what is disabled above stays disabled, and what is needed above is
+    needed here too."""
+    return Visibility(
+        _status(entry, above.status),
+        _enabled(entry) and above.enabled,
+        _audience(entry, above.audience),
+        above.scopes.union(texts(entry, "scopes")),
+    )
 
 
 def _status(entry: Mapping[str, Any], default: Status) -> Status:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from repertory.model import Entity, Kind, Link, Status
+from repertory.model.offer import access_of
 from repertory.sources import attributes, toolshape
 from repertory.sources.attributes import Invalid, Visibility
 from repertory.sources.base import Problem
@@ -128,7 +129,7 @@ class Listing:
     def _tool(self, entry: Any, number: int, server: Entity | None) -> Entity:
         tool = toolshape.unwrap(entry)
         name = attributes.name(tool)
-        above = Visibility(server.status, server.enabled, server.audience) if server else Visibility()
+        above = Visibility(server.status, server.enabled, server.audience, server.scopes) if server else Visibility()
         server_name = toolshape.server_name(entry, tool) or (server.name if server else "")
         home = server if server and server.name == server_name else None
         details = {
@@ -177,16 +178,15 @@ class Listing:
 
 
 def _with_tools(server: Entity, tools: Sequence[Entity]) -> Entity:
-    """The server with those tools that everybody who finds it finds too: it must not tell of the others (A13, A18)."""
+    """The server with its tools, as far as who finds it may find them (A13); each offer notes who else may not see its tool (A18)."""
     offered = [
         tool
         for tool in tools
         if Link(server.id, "part_of") in tool.links
         and tool.status in (server.status, Status.ACTIVE, Status.BETA)
         and tool.enabled >= server.enabled
-        and tool.audience >= server.audience
     ]
-    listed = [{"name": tool.name, "description": tool.description} for tool in offered]
+    listed = [{"name": tool.name, "description": tool.description, **access_of(tool.audience, tool.scopes)} for tool in offered]
     links = tuple(Link(tool.id, "has_tool") for tool in offered)
     return replace(server, details={**server.details, "tools": listed}, links=links)
 

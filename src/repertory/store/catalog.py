@@ -11,14 +11,15 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import func, select
+from sqlalchemy import Table, func, select
 
-from repertory.graph.derive import MAY_USE, is_node
+from repertory.graph.derive import MAY_USE, OFFERED, is_node
 from repertory.model import Bucket, Document, Edge, Entity, Field, Filter, Kind
 from repertory.store import graph, write
+from repertory.store.audit import Audit
 from repertory.store.database import WANTED
 from repertory.store.records import Changes, DocumentRecord, Reference, Snapshot, SourceState
-from repertory.store.schema import documents, embeddings, entities, sources
+from repertory.store.schema import documents, edges, embeddings, entities, sources
 from repertory.store.sources import Sources
 from repertory.store.vectors import Vectors
 
@@ -32,7 +33,7 @@ _BY_ENTITY = select(documents.c.number, documents.c.id, documents.c.entity_id, d
 )
 
 
-class Store(Sources, Vectors):
+class Store(Audit, Sources, Vectors):
     """The truth of one catalog."""
 
     def __init__(self, url: str) -> None:
@@ -77,9 +78,9 @@ class Store(Sources, Vectors):
             rows = connection.execute(wanted.limit(limit).offset(offset)).scalars()
             return [Entity.from_json(json.loads(data)) for data in rows], self.count_entities(filter)
 
-    def _visible(self, filter: Filter) -> list[str]:
+    def _visible(self, filter: Filter, of: Table = entities) -> list[str]:
         with self._engine.connect() as connection:
-            keys = connection.execute(select(entities.c.bucket).distinct()).scalars().all()
+            keys = connection.execute(select(of.c.bucket).distinct()).scalars().all()
         return [key for key in keys if filter.admits(Bucket.from_key(key))]
 
     def digests(self, source: str) -> dict[str, tuple[str, str]]:
@@ -113,6 +114,18 @@ class Store(Sources, Vectors):
         """These entities, as far as the filter admits them."""
         rows = self._select(select(entities.c.id, entities.c.bucket, entities.c.data).where(entities.c.id.in_(WANTED)), ids)
         return {row.id: Entity.from_json(json.loads(row.data)) for row in rows if filter.admits(Bucket.from_key(row.bucket))}
+
+    def buckets(self, ids: Sequence[str]) -> dict[str, Bucket]:
+        """Who sees these entities."""
+        rows = self._select(select(entities.c.id, entities.c.bucket).where(entities.c.id.in_(WANTED)), ids)
+        return {row.id: Bucket.from_key(row.bucket) for row in rows}
+
+    def offering(self, tools: Sequence[str]) -> dict[str, tuple[Entity, str]]:
+        """The servers that offer any of these tools, each with its digest."""
+        offered = select(edges.c.origin).where(edges.c.relation.in_(OFFERED), edges.c.target.in_(WANTED))
+        origins = sorted({row.origin for row in self._select(offered, tools)})
+        rows = self._select(select(entities.c.id, entities.c.digest, entities.c.data).where(entities.c.id.in_(WANTED)), origins)
+        return {row.id: (Entity.from_json(json.loads(row.data)), row.digest) for row in rows}
 
     # The graph
 
@@ -207,7 +220,7 @@ class Store(Sources, Vectors):
 
     def haystacks(self, filter: Filter) -> Iterator[tuple[int, str, str]]:
         """What a regular expression looks at, name and text of each document, in number order (C01)."""
-        visible = self._visible(filter)
+        visible = self._visible(filter, documents)
         with self._engine.connect() as connection:
             wanted = select(documents.c.number, documents.c.name, documents.c.title, documents.c.text, documents.c.tags)
             rows = connection.execution_options(yield_per=1000).execute(

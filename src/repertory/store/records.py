@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from repertory.embedders.base import Vector
 from repertory.model import Bucket, Document, Entity
@@ -23,6 +23,29 @@ class NewDocument:
     words: frozenset[str]  # its plain words (see `text/tokens`)
 
 
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What somebody did, for the audit log: no secret, no text of a query."""
+
+    who: str
+    action: str  # "key.create", "entry.update": a noun and a verb
+    target: str
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    id: int = 0  # given by the store, like the time
+    at: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain JSON, the same on every surface."""
+        return {
+            "id": self.id,
+            "at": self.at,
+            "who": self.who,
+            "action": self.action,
+            "target": self.target,
+            "detail": dict(self.detail),
+        }
+
+
 @dataclass(slots=True)
 class Changes:
     """One atomic write. Entities that are put replace the ones with their id, edges included; documents likewise."""
@@ -33,6 +56,7 @@ class Changes:
     remove_entities: list[str] = field(default_factory=list)  # with all their documents
     put_documents: list[NewDocument] = field(default_factory=list)
     remove_documents: list[str] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)  # what the audit log says of it
 
     def __bool__(self) -> bool:
         return bool(self.put_entities or self.remove_entities or self.put_documents or self.remove_documents)

@@ -124,6 +124,18 @@ statements = Table(  # edges between entities that a third one brings: a Markdow
     Index("statements_by_target", "target"),
 )
 
+audit = Table(  # who did what
+    "audit",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("at", String, nullable=False),  # ISO 8601, UTC
+    Column("who", String, nullable=False),
+    Column("action", String, nullable=False),
+    Column("target", Text, nullable=False),
+    Column("detail", Text, nullable=False),  # JSON
+    Index("audit_by_time", "at"),
+)
+
 revisions = Table(
     "revisions",
     metadata,

@@ -18,8 +18,21 @@ from sqlalchemy import ClauseElement, Column, Connection, Table, delete, func, i
 from repertory.embedders.base import Vector
 from repertory.graph import derive as graph
 from repertory.model import Bucket, Entity, Field
-from repertory.store.records import Changes, NewDocument, SourceState
-from repertory.store.schema import documents, edges, embeddings, entities, facts, outbox, revisions, sources, statements, terms, words
+from repertory.store.records import Changes, Event, NewDocument, SourceState
+from repertory.store.schema import (
+    audit,
+    documents,
+    edges,
+    embeddings,
+    entities,
+    facts,
+    outbox,
+    revisions,
+    sources,
+    statements,
+    terms,
+    words,
+)
 
 CHUNK = 500  # values in one IN list: below every database's limit
 
@@ -44,7 +57,19 @@ def apply(connection: Connection, changes: Changes) -> int:
     _put_entities(connection, changes.put_entities, changes.source)
     added = _put_documents(connection, changes.put_documents)
     _announce(connection, removed=removed, put=added)
+    note_events(connection, changes.events)
     return _revise(connection, changes.note)
+
+
+def note_events(connection: Connection, events: Iterable[Event]) -> None:
+    """Write into the audit log."""
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    rows = [
+        {"at": at, "who": one.who, "action": one.action, "target": one.target, "detail": json.dumps(dict(one.detail), default=str)}
+        for one in events
+    ]
+    if rows:
+        connection.execute(insert(audit), rows)
 
 
 def add_embeddings(connection: Connection, model: str, vectors: Mapping[str, Vector]) -> int:
@@ -67,9 +92,10 @@ def add_embeddings(connection: Connection, model: str, vectors: Mapping[str, Vec
 def _put_entities(connection: Connection, changed: Sequence[tuple[Entity, str]], source: str) -> None:
     ids = [entity.id for entity, _ in changed]
     positions: dict[str, int] = {}
+    owners: dict[str, str] = {}  # an entry stays with the source that brought it, whoever writes it again
     for chunk in chunks(ids):
-        found = connection.execute(select(entities.c.id, entities.c.position).where(entities.c.id.in_(chunk)))
-        positions.update((row.id, row.position) for row in found)
+        for row in connection.execute(select(entities.c.id, entities.c.position, entities.c.source).where(entities.c.id.in_(chunk))):
+            positions[row.id], owners[row.id] = row.position, row.source
     last = connection.execute(select(func.max(entities.c.position))).scalar() or 0
     _delete(connection, entities.c.id, ids)
     _delete(connection, edges.c.origin, ids)
@@ -86,7 +112,7 @@ def _put_entities(connection: Connection, changed: Sequence[tuple[Entity, str]],
                 "kind": entity.kind.value,
                 "name": entity.name,
                 "bucket": Bucket.of(entity).key,
-                "source": source,
+                "source": owners.get(entity.id, source),
                 "provenance": entity.provenance,
                 "digest": digest,
                 "data": json.dumps(entity.as_json(), ensure_ascii=False, default=str),
@@ -102,7 +128,7 @@ def put_edges(connection: Connection, changed: Sequence[Entity]) -> None:
     owned = [
         {"origin": entity.id, "target": link.target, "relation": link.relation}
         for entity in changed
-        for link in dict.fromkeys((*entity.links, *graph.derive(entity)))
+        for link in dict.fromkeys((*graph.declared(entity), *graph.derive(entity)))
     ]
     stated = [{"owner": entity.id, **edge._asdict()} for entity in changed for edge in graph.statements(entity)]
     _insert(connection, edges, owned)

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from repertory.model import PUBLIC, Entity, Kind, Link, Status
+from repertory import access
+from repertory.model import PUBLIC, Entity, Filter, Kind, Link, Status
 from repertory.sources import Problem, read_path
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -269,8 +270,10 @@ def test_A18_a_server_does_not_tell_of_tools_that_its_finders_may_not_find(tmp_p
         ],
     }
     (server, *tools), _ = read(tmp_path / "t.json", content)
-    assert [tool["name"] for tool in server.details["tools"]] == ["open"]
-    assert server.links == (Link("tool:s/open", "has_tool"),)
+    assert [tool["name"] for tool in server.details["tools"]] == ["open", "secret"]
+    seen = access.offered(server, Filter(audience=frozenset({PUBLIC}), scopes=frozenset()))
+    assert seen.details["tools"] == [{"name": "open", "description": ""}]
+    assert server.links == (Link("tool:s/open", "has_tool"), Link("tool:s/secret", "has_tool"))
     assert [tool.links for tool in tools] == [(Link("server:s", "part_of"),)] * 4
 
 
