@@ -149,7 +149,10 @@ class Repertory(Intake):
         """One entry by its id, or by a path or a name that only one entry has."""
         found = await offload(self._store.find, reference, access.everything_for(principal))
         if not found:
-            raise NotFound(f"There is no entry {reference!r}. `repertory list` shows what there is.")
+            hint = "`repertory list` shows what there is."
+            if principal.is_admin and (held := await offload(self._store.find, reference, access.held_for(principal))):
+                hint = f"{held[0].id} is held back ({held[0].held}): `repertory review` shows why, and lets it in."
+            raise NotFound(f"There is no entry {reference!r}. {hint}")
         if len(found) > 1:
             raise InvalidRequest(f"{reference!r} may be any of {', '.join(entity.id for entity in found[:8])}. Name one by its id.")
         return access.reveal(found[0], principal)
@@ -208,5 +211,6 @@ class Repertory(Intake):
             "revision": snapshot.revision,
             "documents": sum(kinds.values()),
             "by_kind": kinds,
+            "held": sum(count for bucket, count in snapshot.counts.items() if bucket.held),
             "model": self._embedder.model if self._embedder else None,
         }

@@ -23,7 +23,7 @@ ROWS: tuple[frozenset[str], ...] = (
     frozenset({"embedders", "remote"}),
     frozenset({"settings", "access", "owner", "endpoint", "breaker"}),
     frozenset({"cache"}),
-    frozenset({"graph"}),
+    frozenset({"graph", "guard"}),
     frozenset({"text"}),
     frozenset({"model", "offload"}),
     frozenset({"errors"}),

@@ -10,7 +10,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -20,12 +20,13 @@ from repertory.indexes.encode import Reading, read
 from repertory.indexes.sync import Sync
 from repertory.ingest.guard import guard
 from repertory.ingest.project import VERSION, project
-from repertory.model import Document, Entity, content_digest
+from repertory.ingest.screen import DEFAULT, Policy, screen
+from repertory.model import Document, Entity, Level, content_digest
 from repertory.sources import folder, history
 from repertory.sources.base import Gone, Problem
 from repertory.sources.content import storable
 from repertory.sources.feed import Feed, read_feed
-from repertory.sources.web import Web
+from repertory.sources.web import Web, is_address
 from repertory.store import Changes, NewDocument, Store
 
 BATCH = 500  # entities in one transaction
@@ -49,16 +50,33 @@ class IngestReport:
     excuse: str = ""  # why they wait
     revision: int = 0
     dry_run: bool = False  # nothing was written
+    held: int = 0  # of what came: held back until somebody reviews it (F06)
+    flagged: int = 0  # of what came: with a finding worth a warning or more
+    worst: str = ""  # the worst finding, in one line
     problems: list[Problem] = field(default_factory=list)
     parts: list[IngestReport] = field(default_factory=list)  # where there were several sources
 
+    def tell(self, screened: Iterable[Entity]) -> None:
+        """Count what the guard marked."""
+        severity = Level(self.worst.partition(" ")[0]).severity if self.worst else -1
+        for entity in screened:
+            self.held += bool(entity.held)
+            first = entity.findings[0] if entity.findings else None
+            if first is not None and first.level is not Level.NOTE:
+                self.flagged += 1
+                if first.level.severity > severity:
+                    self.worst, severity = f"{first.level} {first.code} in {entity.id}: {first.excerpt}", first.level.severity
 
-def ingest_path(path: Path, store: Store, sync: Sync, progress: Progress, *, dry_run: bool = False) -> IngestReport:
+
+def ingest_path(
+    path: Path, store: Store, sync: Sync, progress: Progress, *, policy: Policy = DEFAULT, dry_run: bool = False
+) -> IngestReport:
     """Read a file or folder into the catalog; what it no longer holds leaves it. A dry run only tells what would happen."""
     location = path.expanduser().resolve()
     name = _source_name(str(location), location.stem if location.is_file() else location.name or "root", store)
     items = folder.read_path(location, name, lambda done, total: progress("Reading", done, total))
-    return ingest(name, str(location), items if store.digests(name) else _something(items, str(location)), store, sync, dry_run=dry_run)
+    found = items if store.digests(name) else _something(items, str(location))
+    return ingest(name, str(location), found, store, sync, policy=policy, dry_run=dry_run)
 
 
 def ingest_history(path: Path, commits: int, store: Store, sync: Sync) -> IngestReport:
@@ -83,12 +101,12 @@ def fetch(address: str, store: Store, progress: Progress) -> Feed:
         return read_feed(address, mark_of, web, lambda done, total: progress("Reading", done, total))
 
 
-def ingest_feed(feed: Feed, store: Store, sync: Sync) -> IngestReport:
+def ingest_feed(feed: Feed, store: Store, sync: Sync, policy: Policy = DEFAULT) -> IngestReport:
     """Write what an address told, and remember what to come back with."""
     parts = urlsplit(feed.location)
     name = _source_name(feed.location, parts.netloc, store)
     items = feed.items if store.digests(name) else _something(feed.items, feed.location)
-    report = ingest(name, feed.location, items, store, sync, complete=feed.complete)
+    report = ingest(name, feed.location, items, store, sync, policy=policy, complete=feed.complete)
     if feed.mark or feed.complete:
         store.put_mark(name, json.dumps([VERSION, feed.mark]))
     return report
@@ -101,6 +119,7 @@ def ingest(
     store: Store,
     sync: Sync,
     *,
+    policy: Policy = DEFAULT,
     complete: bool = True,
     live: bool = False,
     dry_run: bool = False,
@@ -120,7 +139,8 @@ def ingest(
             store.put_source(name, location, live=live)  # before its first entry: a run that is killed must not leave entries of nobody
         changes = Changes(f"add {name}", name)
         for entity in _unowned(batch, known, store, report):
-            _compare(entity, known, changes, report)
+            _compare(entity, policy.mark, known, changes, report)
+        report.tell(screen(batch, changes, store, policy, foreign=live or is_address(location)))
         readings = _diff_documents(changes, store)
         came.update(_said(changes.put_documents, known))
         _write(changes, readings, store, sync, report)
@@ -206,8 +226,9 @@ def _unowned(batch: list[Entity], known: dict[str, tuple[str, str]], store: Stor
             yield entity
 
 
-def _compare(entity: Entity, known: dict[str, tuple[str, str]], changes: Changes, report: IngestReport) -> None:
-    digest = content_digest([VERSION, entity.as_json()])
+def _compare(entity: Entity, mark: str, known: dict[str, tuple[str, str]], changes: Changes, report: IngestReport) -> None:
+    entity = replace(entity, held="", findings=()) if entity.held or entity.findings else entity  # ours to say, not the source's
+    digest = content_digest([VERSION, mark, entity.as_json()])
     before = known.get(entity.id)
     if before is None:
         report.added += 1
@@ -217,6 +238,14 @@ def _compare(entity: Entity, known: dict[str, tuple[str, str]], changes: Changes
     else:
         report.changed += 1
     changes.put_entities.append((entity, digest))
+
+
+def apply(changes: Changes, store: Store, sync: Sync) -> None:
+    """Write changes of entries that are known already."""
+    readings = _diff_documents(changes, store)
+    store.write(changes)
+    sync.catch_up(readings)
+    sync.settle()
 
 
 def _diff_documents(changes: Changes, store: Store) -> dict[str, Reading]:

@@ -5,6 +5,6 @@ ranks.
 """
 
 from repertory.store.catalog import Store
-from repertory.store.records import Changes, DocumentRecord, Event, NewDocument, Reference, Snapshot, SourceRecord, SourceState
+from repertory.store.records import Changes, DocumentRecord, Event, NewDocument, Pin, Reference, Snapshot, SourceRecord, SourceState
 
-__all__ = ["Changes", "DocumentRecord", "Event", "NewDocument", "Reference", "Snapshot", "SourceRecord", "SourceState", "Store"]
+__all__ = ["Changes", "DocumentRecord", "Event", "NewDocument", "Pin", "Reference", "Snapshot", "SourceRecord", "SourceState", "Store"]

@@ -18,6 +18,7 @@ from repertory.model import Bucket, Document, Edge, Entity, Field, Filter, Kind
 from repertory.store import graph, write
 from repertory.store.audit import Audit
 from repertory.store.database import WANTED
+from repertory.store.pins import Pins
 from repertory.store.records import Changes, DocumentRecord, Reference, Snapshot, SourceState
 from repertory.store.schema import documents, edges, embeddings, entities, sources
 from repertory.store.sources import Sources
@@ -33,7 +34,7 @@ _BY_ENTITY = select(documents.c.number, documents.c.id, documents.c.entity_id, d
 )
 
 
-class Store(Audit, Sources, Vectors):
+class Store(Audit, Pins, Sources, Vectors):
     """The truth of one catalog."""
 
     def __init__(self, url: str) -> None:
