@@ -13,7 +13,7 @@ import typer
 
 import repertory
 from repertory import settings as settings_module
-from repertory.cli import importing, measuring, using
+from repertory.cli import importing, measuring, reviewing, using
 from repertory.cli.exits import exit_code
 from repertory.cli.terminal import CatalogOption, JsonOption, err, out, print_json, progress_bar, read_settings, start_logging
 from repertory.errors import InvalidRequest, RepertoryError
@@ -306,5 +306,6 @@ def _ask(catalog: Path | None, question: Callable[[Session], Awaitable[dict[str,
 
 
 app.add_typer(using.app)
+app.add_typer(reviewing.app)
 app.add_typer(importing.app)
 app.add_typer(measuring.app)

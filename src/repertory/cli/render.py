@@ -28,6 +28,7 @@ COLOURS = {
 INDENT = 6  # under the score
 MATCHING = 5  # tools of a server that are listed
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+LEVELS = {"block": "red", "warn": "yellow", "note": "dim"}  # of findings
 STATES = {"ok": "green", "new": "dim", "broken": "red"}
 LABELS = {Kind.MCP_SERVER: "server", Kind.A2A_AGENT: "agent", Kind.VIRTUAL_SERVER: "virtual"}
 
@@ -186,6 +187,7 @@ def entry(answer: Mapping[str, Any]) -> RenderableType:
         Text(answer["description"]),
         Text(),
         facts,
+        *findings(answer.get("findings", ())),
     ]
     parts += _neighbours(answer)
     for name, value in answer["details"].items():
@@ -232,7 +234,24 @@ def report(answer: Mapping[str, Any]) -> Text:
         return Text("\n").join(report(part) for part in answer["parts"])
     words = [f"{answer[name]} {name}" for name in ("added", "changed", "moved", "removed", "unchanged") if answer[name]]
     note = " (dry run: nothing was written)" if answer["dry_run"] else ""
-    return Text(f"{answer['source']}: {', '.join(words) or 'nothing added'}{note}.")
+    return Text(f"{answer['source']}: {', '.join(words) or 'nothing added'}{note}.").append_text(_guarded(answer))
+
+
+def _guarded(answer: Mapping[str, Any]) -> Text:
+    """What the guard made of it."""
+    if not answer["held"] and not answer["flagged"]:
+        return Text()
+    count, held = answer["flagged"], answer["held"]
+    told = f" {count} with findings; the worst: {answer['worst']}." if count else ""
+    review = f" {held} held back: `repertory review` shows why." if held else ""
+    return Text(f"{told}{review}", style="red" if held else "yellow")
+
+
+def findings(listed: Sequence[Mapping[str, Any]]) -> list[Text]:
+    """What the guard saw, one line each."""
+    return [
+        Text.assemble((f"{one['level']:<6}", LEVELS[one["level"]]), f"{one['code']} in {one['where']}: {one['excerpt']}") for one in listed
+    ]
 
 
 def _where(problem: Mapping[str, Any]) -> str:

@@ -26,6 +26,7 @@ Answer = dict[str, Any]
 Progress = Callable[[str, int, int], None]
 
 LOST = "What it had written is kept; run the command again."
+DECIDED = {"approve": "approved", "reject": "rejected"}
 REACH = 2.0  # seconds in which a serving owner must say that it is there
 
 
@@ -44,6 +45,8 @@ class Session(Protocol):
     async def sources(self) -> Answer: ...
     async def status(self) -> Answer: ...
     async def rebuild(self) -> None: ...
+    async def review(self) -> Answer: ...
+    async def decide(self, verb: str, ids: list[str], all_of: str | None) -> Answer: ...
 
 
 @contextlib.asynccontextmanager
@@ -126,6 +129,13 @@ class Local:
     async def rebuild(self) -> None:
         await self._rep.rebuild()
 
+    async def review(self) -> Answer:
+        return {"held": [one.as_json() for one in await self._rep.held()]}
+
+    async def decide(self, verb: str, ids: list[str], all_of: str | None) -> Answer:
+        done = await (self._rep.approve if verb == "approve" else self._rep.reject)(*ids, all_of=all_of)
+        return {DECIDED[verb]: done}
+
 
 class Remote:
     """The serving owner answers."""
@@ -184,6 +194,12 @@ class Remote:
 
     async def rebuild(self) -> None:
         await self._ask("POST", "/api/rebuild", timeout=None)
+
+    async def review(self) -> Answer:
+        return await self._ask("GET", "/api/review")
+
+    async def decide(self, verb: str, ids: list[str], all_of: str | None) -> Answer:
+        return await self._ask("POST", f"/api/review/{verb}", json={"ids": ids, "all_of": all_of}, timeout=None)
 
     async def _ask(self, method: str, path: str, **content: Any) -> Answer:
         response = await self._client.request(method, path, **content)

@@ -21,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 import repertory
 from repertory.app import Repertory
 from repertory.errors import RepertoryError
-from repertory.rest import entries, search, upkeep, use
+from repertory.rest import entries, review, search, upkeep, use
 from repertory.rest.callers import Callers
 from repertory.rest.problems import http_problem, problem_response, validation_problem
 
@@ -82,7 +82,7 @@ def create_service(rep: Repertory, callers: Callers, doors: Mapping[str, Door] =
         """Whether the service answers, and what it holds."""
         return {"status": "ok", "version": repertory.__version__, **rep.status()}
 
-    for routes in (search, entries, use, upkeep):
+    for routes in (search, entries, use, review, upkeep):
         service.include_router(routes.router)
     for path, door in doors.items():
         service.router.routes.append(Route(path, door))
