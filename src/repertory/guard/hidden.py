@@ -52,8 +52,8 @@ def _characters(text: Text) -> Iterator[Finding]:
         reason = _reason(character)
         if reason and not _has_work(text.text, position, reason, directed=directed):
             seen.setdefault(reason, []).append(position)
+    carried = sum(map(len, seen.values())) >= CARRIES or text.is_name
     for reason, positions in seen.items():
-        carried = len(positions) >= CARRIES or text.is_name
         level = Level.BLOCK if reason in _NEVER_HONEST or carried else Level.WARN
         yield Finding(level, f"hidden-{reason}", text.where, _shown(text.text, positions))
 
