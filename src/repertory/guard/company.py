@@ -66,10 +66,16 @@ class Company:
 
     by_name: dict[str, list[Look]] = field(default_factory=dict)
     by_likeness: dict[str, list[Look]] = field(default_factory=dict)
+    kin: set[tuple[str, str]] = field(default_factory=set)  # servers, and the names of their tools
+
+    def expect(self, looks: Iterable[Look]) -> None:
+        """These are about to come: a tool may speak of a sibling that is listed after it."""
+        self.kin.update((look.server, look.name) for look in looks)
 
     def meet(self, looks: Iterable[Look]) -> None:
         """Let these be known."""
         for look in looks:
+            self.kin.add((look.server, look.name))
             self.by_name.setdefault(look.name, []).append(look)
             if look.likeness:
                 self.by_likeness.setdefault(look.likeness, []).append(look)
@@ -87,7 +93,7 @@ class Company:
             yield Finding(Level.NOTE, "copied", "description", f"the same words as {copied[0].entity_id}")
         for name, written in named_in(entity).items():
             known = self.by_name.get(name, ())
-            if known and name != own.name and not any(other.server == own.server for other in known):
+            if known and name != own.name and (own.server, name) not in self.kin:
                 yield Finding(Level.WARN, "names-other-tool", "description", f"{written}, which is {known[0].entity_id}")
 
 

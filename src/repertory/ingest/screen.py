@@ -108,12 +108,10 @@ def _findings(entities: Iterable[Entity], store: Store) -> dict[str, tuple[Findi
     incoming = list(entities)
     looks = {entity.id: look_of(entity) for entity in incoming if entity.kind is Kind.TOOL}
     names = {look.name for look in looks.values()} | {name for entity in incoming if entity.id in looks for name in named_in(entity)}
+    likenesses = {look.likeness for look in looks.values() if look.likeness}
     company = Company()
-    company.meet(
-        look
-        for look in store.looks(sorted(names), sorted({look.likeness for look in looks.values() if look.likeness}))
-        if look.entity_id not in looks
-    )
+    company.expect(looks.values())
+    company.meet(look for look in store.looks(sorted(names), sorted(likenesses)) if look.entity_id not in looks)
     found: dict[str, tuple[Finding, ...]] = {}
     for entity in incoming:
         among = list(company.check(entity))
