@@ -6,7 +6,7 @@ The composition root: from settings to a working `Repertory`. Surfaces translate
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Hashable, Mapping
+from collections.abc import AsyncIterator, Hashable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -186,6 +186,10 @@ class Repertory(Intake):
     ) -> dict[str, Any]:
         """Use a tool: what its server answers, unchanged."""
         return await self.gateway.call(reference, arguments, principal, report, extra)
+
+    async def usable(self, ids: Sequence[str], principal: Principal = Principal()) -> dict[str, Entity]:
+        """Those of these entries that this principal may call now, as they are now."""
+        return await offload(self._store.entities, list(ids), access.callable_by(principal))
 
     async def describe(self, reference: str, principal: Principal = Principal(), *, whole: bool = False) -> dict[str, Any]:
         """Everything needed to use an entry. A document is read where the reference points (`doc:path#3`), or from its beginning."""

@@ -275,6 +275,7 @@ def test_the_openapi_document_describes_what_is_public(http: httpx2.Client) -> N
     assert set(document["paths"]) == {"/health", "/api/search", "/api/entries", "/api/entries/{reference}", "/api/graph"} | {
         "/api/classify",
         "/api/categories",
+        "/api/call",
     }
     body = document["components"]["schemas"]["SearchBody"]
     assert (body["properties"]["limit"]["minimum"], body["properties"]["limit"]["maximum"]) == (1, 50)

@@ -24,7 +24,7 @@ def catalog(tmp_path: Path) -> Path:
     file = tmp_path / "math.json"
     file.write_text(json.dumps({"server": {"name": "math"}, "tools": [POISONED, HONEST]}), "utf-8")
     added = run("add", file, catalog=tmp_path / "catalog", REPERTORY_EMBEDDER="none")
-    assert "1 held back: `repertory review` shows why" in " ".join(added.out.split())
+    assert "1 held back: `repertory review` shows why" in " ".join(added.err.split())
     return tmp_path / "catalog"
 
 

@@ -91,6 +91,7 @@ def add(
         return print_json(report)
     render.problems(err, report)
     out.print(render.report(report))
+    render.guarded(err, report)
     if report["waiting"]:
         err.print(
             f"[yellow]note:[/] {report['waiting']} texts wait for the embedding model; until then words alone find them.", report["excuse"]

@@ -234,17 +234,15 @@ def report(answer: Mapping[str, Any]) -> Text:
         return Text("\n").join(report(part) for part in answer["parts"])
     words = [f"{answer[name]} {name}" for name in ("added", "changed", "moved", "removed", "unchanged") if answer[name]]
     note = " (dry run: nothing was written)" if answer["dry_run"] else ""
-    return Text(f"{answer['source']}: {', '.join(words) or 'nothing added'}{note}.").append_text(_guarded(answer))
+    return Text(f"{answer['source']}: {', '.join(words) or 'nothing added'}{note}.")
 
 
-def _guarded(answer: Mapping[str, Any]) -> Text:
-    """What the guard made of it."""
-    if not answer["held"] and not answer["flagged"]:
-        return Text()
-    count, held = answer["flagged"], answer["held"]
-    told = f" {count} with findings; the worst: {answer['worst']}." if count else ""
-    review = f" {held} held back: `repertory review` shows why." if held else ""
-    return Text(f"{told}{review}", style="red" if held else "yellow")
+def guarded(console: Console, answer: Mapping[str, Any]) -> None:
+    """What the guard made of what came in."""
+    if answer["held"]:
+        console.print(Text(f"{answer['held']} held back: `repertory review` shows why.", style="red"))
+    if answer["flagged"]:
+        console.print(Text(f"{answer['flagged']} with findings; the worst: {answer['worst']}", style="yellow"))
 
 
 def findings(listed: Sequence[Mapping[str, Any]]) -> list[Text]:

@@ -12,7 +12,7 @@ from fastapi import APIRouter
 from repertory.rest.callers import Admin, Rep
 from repertory.rest.wire import ReviewBody
 
-router = APIRouter(tags=["review"])
+router = APIRouter(include_in_schema=False)
 
 
 @router.get("/api/review")
