@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.docs.test_readme import ROOT
 
-from repertory.guard import inspect, language, orders
+from repertory.guard import leaks, orders
 from repertory.settings import load
 
 PAGE = (ROOT / "docs" / "guard.md").read_text("utf-8")
@@ -30,6 +30,5 @@ def test_every_code_is_on_the_page() -> None:
 
 
 def _codes() -> Iterator[str]:
-    rules: tuple[language.Rule, ...] = inspect._LANGUAGE
-    yield from (rule.code for rule in rules)
+    yield from (rule.code for rule in (*orders.RULES, *leaks.RULES))
     yield from (code for code, _, _ in orders.MARKUP if not code.startswith("hidden-"))

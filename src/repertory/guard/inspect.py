@@ -22,7 +22,7 @@ MOST = 20  # findings that are kept of one entry, the worst first
 # Every rule of language needs one of these words; no repetition in it, so that it stays one cheap automaton.
 _TRIGGER = re2.compile(
     r"(?i)\b(?:ignor|disregard|forget|overrid|overrul|bypass|circumvent|discard|abandon|obey|do not follow|don'?t follow|stop following|"
-    r"supersede|precedence|must|always|"
+    r"supersede|precedence|"
     r"tell|mention|inform\b|informing|notify|alert|disclos|reveal|warn|let\b|letting|secret|silent|quiet|covert|invisibl|unnoticed|"
     r"hidden|without the user|without user|"
     r"instructions|directives|orders|system[ -]prompt|system[ -]message|developer prompt|developer message|chain[ -]of|you are now|"
@@ -41,7 +41,6 @@ _TRIGGER = re2.compile(
     r"desktop_config|cookies\.sqlite|secrets?\.(?:y|j|t)|<|\[INST|\[/INST|\[//|system\s*:|assistant\s*:|display|font-size|https?:|@|0x|"
     r"\d\.\d+\.\d+\.\d"
 )
-_LANGUAGE = (*orders.RULES, *leaks.RULES)
 _STUFFED = frozenset({"description", "tags", "title"})
 
 
@@ -90,7 +89,8 @@ def _language(read: str, where: str) -> Iterator[Finding]:
             yield Finding(level, code, where, excerpt(read[found.start() :]))
     for sentence in sentences(read):
         if _TRIGGER.search(sentence):
-            yield from apply(_LANGUAGE, sentence, where)
+            yield from apply(orders.RULES, sentence, where)
+            yield from apply(leaks.RULES if leaks.ACTS.search(sentence) else (), sentence, where)
 
 
 def _payload(read: str, where: str) -> Iterator[Finding]:

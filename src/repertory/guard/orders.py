@@ -24,13 +24,9 @@ _ORDERS = (
     r"restrictions|programming|system message"
 )
 _WITHHOLD = r"(?:do not|don'?t|never|must not|should not|without|avoid|refrain from)(?: ever)?"
-_TELL = (
-    r"tell(?:ing)?|mention(?:ing)?|inform(?:ing)?|notif(?:y|ying)|alert(?:ing)?|disclos(?:e|ing)|reveal(?:ing)?|warn(?:ing)?|let(?:ting)?"
-)
-_PERSON = (
-    r"(?:the |this |that |anything |it )*(?:to )?(?:the |your |any )?(?:end[ -]?)?(?:users?|humans?|person|customer|operator|anyone|"
-    r"anybody|know)\b"
-)
+_TELL = r"tell(?:ing)?|inform(?:ing)?|notif(?:y|ying)|alert(?:ing)?|warn(?:ing)?"
+_UTTER = r"mention(?:ing)?|disclos(?:e|ing)|reveal(?:ing)?|show(?:ing)?"
+_PERSON = r"(?:the |your |any )?(?:end[ -]?)?(?:users?|humans?|person|customer|operator|anyone|anybody)\b"
 _SPILL = r"reveal|print|output|repeat|leak|expose|dump|disclose|share|send|recite|quote|copy|append|include|return"
 _INNER = (
     r"(?:your |the |its |any )?(?:full |entire |complete |whole |hidden |original |initial )*(?:system[ -]prompts?|system message|"
@@ -49,14 +45,10 @@ RULES: tuple[Rule, ...] = (
         rf"(?:{_DROP}) (?:all |everything |the |of |what(?:ever)? (?:is|was|came) )*(?:above|previous|before)(?: text)?(?:$|[.,;:!]|"
         rf" and\b| then\b)",
     ),
-    rule(
-        "override",
-        Level.BLOCK,
-        r"new|updated|real|actual",
-        r"(?:system )?(?:instructions|directives|orders) ?(?::|follow|are|supersede)",
-        gap=1,
-    ),
-    rule("secrecy", Level.BLOCK, _WITHHOLD, rf"(?:{_TELL})\b", _PERSON, gap=2),
+    rule("override", Level.WARN, r"new|updated|real|actual", r"(?:system )?(?:instructions|directives) ?(?::|follow|are|supersede)", gap=1),
+    rule("secrecy", Level.BLOCK, _WITHHOLD, rf"(?:{_TELL})\b", _PERSON, gap=1),
+    rule("secrecy", Level.BLOCK, _WITHHOLD, rf"(?:{_UTTER})\b", rf"to {_PERSON}", gap=4),
+    rule("secrecy", Level.BLOCK, _WITHHOLD, r"let(?:ting)?", _PERSON, r"know|notice|see|find out", gap=1),
     rule(
         "secrecy",
         Level.BLOCK,
@@ -73,15 +65,6 @@ RULES: tuple[Rule, ...] = (
         r"jailbreak|dan) mode",
     ),
     rule("tool-order", Level.WARN, r"before|prior to|instead of|rather than|in place of", _EVERY_TOOL, gap=3, mentioned=Level.NOTE),
-    rule(
-        "tool-order",
-        Level.NOTE,
-        r"(?:must|always|should always)",
-        r"(?:be )?(?:call|use|run|invok|execut|select|prefer)\w*",
-        r"(?:this|it|me)\b|first\b",
-        gap=1,
-        mentioned=Level.NOTE,
-    ),
     rule(
         "tool-control",
         Level.BLOCK,
