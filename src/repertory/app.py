@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -157,7 +157,10 @@ class Repertory(Answers, Registry):
         """One entry by its id, or by a path or a name that only one entry has."""
         found = await offload(self._store.find, reference, access.everything_for(principal))
         if not found:
-            raise NotFound(f"There is no entry {reference!r}. `repertory list` shows what there is.")
+            hint = "`repertory list` shows what there is."
+            if principal.is_admin and (held := await offload(self._store.find, reference, access.held_for(principal))):
+                hint = f"{held[0].id} is held back ({held[0].held}): `repertory review` shows why, and lets it in."
+            raise NotFound(f"There is no entry {reference!r}. {hint}")
         if len(found) > 1:
             raise InvalidRequest(f"{reference!r} may be any of {', '.join(entity.id for entity in found[:8])}. Name one by its id.")
         return access.reveal(found[0], principal)
@@ -245,6 +248,10 @@ class Repertory(Answers, Registry):
         """Use a tool: what its server answers, unchanged."""
         return await self.gateway.call(reference, arguments, principal, report, extra)
 
+    async def usable(self, ids: Sequence[str], principal: Principal = Principal()) -> dict[str, Entity]:
+        """Those of these entries that this principal may call now, as they are now."""
+        return await offload(self._store.entities, list(ids), access.callable_by(principal))
+
     async def describe(self, reference: str, principal: Principal = Principal(), *, whole: bool = False) -> dict[str, Any]:
         """Everything needed to use an entry. A document is read where the reference points (`doc:path#3`), or from its beginning."""
         name, mark, section = reference.partition("#")
@@ -276,6 +283,7 @@ class Repertory(Answers, Registry):
             "revision": snapshot.revision,
             "documents": sum(kinds.values()),
             "by_kind": kinds,
+            "held": sum(count for bucket, count in snapshot.counts.items() if bucket.held),
             "model": self._engine.embedder.model if self._engine.embedder else None,
             "changing": self._change.as_json() if self._change else None,
         }

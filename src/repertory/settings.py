@@ -75,6 +75,10 @@ class Settings(BaseSettings):
     reranker_key: SecretStr | None = Field(None, description="API key of the re-ranker.")
     reranker_timeout: float = Field(5.0, gt=0, description="Seconds to wait for a re-ranking.")
     answer_cache: int = Field(1024, ge=0, description="How many answers are remembered, five minutes at most; 0 remembers none.")
+    guard: Literal["off", "pin", "review"] = Field(
+        "pin", description="pin: what others changed since it was accepted is held back; review: what is new, too; off: nothing is checked."
+    )
+    guard_block: Literal["block", "warn", "none"] = Field("block", description="How bad a finding must be to hold an entry back.")
     refresh_minutes: float = Field(5.0, ge=0, description="Minutes between two looks of a serving process at live servers; 0 never looks.")
     call_timeout: float = Field(60.0, gt=0, description="Seconds that a called tool may take.")
     credentials: Literal["file", "keyring"] = Field("file", description="Where logins at servers are kept: the catalog, or the keyring.")

@@ -123,6 +123,7 @@ async def test_later_runs_ask_only_for_what_changed(words: Repertory, elsewhere:
     assert datetime.fromisoformat(again["updated_since"]) > datetime.now(UTC) - timedelta(hours=1)
     assert (report.added, report.changed, report.removed, report.unchanged) == (1, 1, 1, 148)
     assert "server:io.example/server-4" not in await known(words)
+    await words.approve("server:io.example/server-3")  # F06: it changed elsewhere
     assert (await words.show("io.example/server-3")).description == "Now sings"
     assert len(await known(words)) == 150
     assert len(await words.sources()) == 1
@@ -206,6 +207,7 @@ async def test_an_agent_is_found_by_its_host_and_asked_with_its_etag(words: Repe
     elsewhere.tell(place, {**CARD, "description": "Plans voyages."})
     report = await words.add(f"{address}/.well-known/agent-card.json")  # the card's own address is the same source
     assert (report.changed, report.unchanged) == (1, 0)
+    await words.approve("agent:route-planner-eu")  # F06: it changed elsewhere
     assert (await words.show("agent:route-planner-eu")).description == "Plans voyages."
     assert {one["path"] for one in elsewhere.asked(place)} == {".well-known/agent-card.json"}
 

@@ -272,6 +272,9 @@ def test_help_names_every_command_within_a_second() -> None:
         "import",
         "classify",
         "categories",
+        "call",
+        "mcp",
+        "review",
         "serve",
         "doctor",
         "eval",
@@ -321,9 +324,13 @@ def test_escape_sequences_of_an_entry_do_not_reach_the_terminal(tmp_path: Path) 
     hostile = {"name": "lamp", "description": "\x1b[2J\x1b]0;owned\x07 Lights", "inputSchema": {}}
     (tmp_path / "tools.json").write_text(json.dumps({"tools": [hostile]}))
     catalog = tmp_path / "catalog"
-    run("add", tmp_path / "tools.json", catalog=catalog, REPERTORY_EMBEDDER="none")
-    for command in (["search", "lamp"], ["list"], ["show", "lamp"]):
+    ran = run("add", tmp_path / "tools.json", catalog=catalog, REPERTORY_EMBEDDER="none", REPERTORY_GUARD_BLOCK="none")
+    assert "\x1b" not in ran.out + ran.err
+    for command in (["search", "lamp"], ["list"], ["show", "lamp"], ["review"]):
         ran = run(*command, catalog=catalog, REPERTORY_EMBEDDER="none")
+        if command == ["review"]:
+            assert ran.out == "Nothing is held back.\n"
+            continue
         assert ran.code == 0
         assert "Lights" in ran.out
         assert "\x1b" not in ran.out + ran.err

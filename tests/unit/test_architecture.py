@@ -26,7 +26,7 @@ ROWS: tuple[frozenset[str], ...] = (
     frozenset({"embedders", "remote"}),
     frozenset({"settings", "owner", "endpoint", "breaker", "telemetry"}),
     frozenset({"cache"}),
-    frozenset({"graph"}),
+    frozenset({"graph", "guard"}),
     frozenset({"text"}),
     frozenset({"model", "offload"}),
     frozenset({"errors"}),

@@ -6,6 +6,18 @@ principal of a credential: an API key (`keys`), or a token of an identity provid
 
 from repertory.access.callers import Callers
 from repertory.access.denials import Denial, Denials
-from repertory.access.sight import callable_by, everything_for, filter_for, narrow, offered, reveal, shown
+from repertory.access.sight import callable_by, everything_for, filter_for, held_for, narrow, offered, reveal, shown
 
-__all__ = ["Callers", "Denial", "Denials", "callable_by", "everything_for", "filter_for", "narrow", "offered", "reveal", "shown"]
+__all__ = [
+    "Callers",
+    "Denial",
+    "Denials",
+    "callable_by",
+    "everything_for",
+    "filter_for",
+    "held_for",
+    "narrow",
+    "offered",
+    "reveal",
+    "shown",
+]

@@ -13,7 +13,13 @@ from repertory.model import PUBLIC, Entity, Filter, Principal, SearchRequest, St
 from repertory.model.offer import PRIVATE
 
 ALWAYS = frozenset({Status.ACTIVE, Status.BETA})
-ADMINS_ONLY = ("audience", "scopes", "provenance", "links")  # who else may see an entry, where its file is, what it links to unseen
+ADMINS_ONLY = (
+    "audience",
+    "scopes",
+    "provenance",
+    "links",
+    "findings",
+)  # who else may see an entry, where its file is, what it links to unseen
 
 # Of the details: a tool's entry as it stands in an index file (C06), with its audience; what a file states of others, which edges tell.
 ADMINS_DETAILS = ("index", "statements")
@@ -46,26 +52,31 @@ def callable_by(principal: Principal) -> Filter:
     return narrow(Filter(statuses=frozenset(Status)), principal)
 
 
+def held_for(principal: Principal) -> Filter:
+    """What this principal may review: everything that is held back, if it looks after the catalog (F06)."""
+    return replace(everything_for(principal), held=True)
+
+
 def offered(entity: Entity, filter: Filter) -> Entity:
-    """The entry with those of its tools that whoever has this filter may see; of what each asks for, nothing is said."""
+    """The entry with those of its tools that whoever has this filter may see; of what each asks for, only administrators hear."""
     offers = offers_of(entity)
-    if (filter.audience is None and filter.scopes is None) or all(offer.keys().isdisjoint(PRIVATE) for offer in offers):
-        return entity
+    private = () if filter.audience is None and filter.scopes is None else PRIVATE
+    buckets = [bucket_of(entity, offer) for offer in offers]
     seen = [
-        {key: value for key, value in offer.items() if key not in PRIVATE}
-        for offer in offers
-        if filter.is_open_to(bucket_of(entity, offer))
+        {key: value for key, value in offer.items() if key not in private}
+        for offer, bucket in zip(offers, buckets, strict=True)
+        if filter.is_open_to(bucket) and bucket.held == filter.held
     ]
-    return replace(entity, details={**entity.details, "tools": seen})
+    return entity if seen == offers else replace(entity, details={**entity.details, "tools": seen})
 
 
 def reveal(entity: Entity, principal: Principal) -> Entity:
     """The entry as this principal may see it. Every surface shows what comes out of here, and nothing else."""
-    if principal.is_admin:
-        return entity
     shown = offered(entity, everything_for(principal))
+    if principal.is_admin:
+        return shown
     details = {key: value for key, value in shown.details.items() if key not in ADMINS_DETAILS}
-    return replace(shown, details=details, audience=frozenset({PUBLIC}), scopes=frozenset(), provenance="", links=())
+    return replace(shown, details=details, audience=frozenset({PUBLIC}), scopes=frozenset(), provenance="", links=(), findings=())
 
 
 def shown(entity: Entity, principal: Principal) -> dict[str, Any]:

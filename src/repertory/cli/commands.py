@@ -12,7 +12,7 @@ import typer
 
 import repertory
 from repertory import settings as settings_module
-from repertory.cli import granting, importing, installing, logins, measuring, using
+from repertory.cli import granting, importing, installing, logins, measuring, reviewing, using
 from repertory.cli.exits import exit_code
 from repertory.cli.terminal import CatalogOption, JsonOption, ask, err, out, print_json, progress_bar, read_settings, start_logging
 from repertory.errors import InvalidRequest, RepertoryError
@@ -91,6 +91,7 @@ def add(
         return print_json(report)
     render.problems(err, report)
     out.print(render.report(report))
+    render.guarded(err, report)
     if report["waiting"]:
         waiting = f"[yellow]note:[/] {report['waiting']} texts wait for the embedding model"
         later = "the next add, or a serving process, embeds them" if not embed else "until then words alone find them"
@@ -295,6 +296,7 @@ def doctor(
 app.add_typer(using.app)
 app.add_typer(granting.app)
 app.add_typer(logins.app)
+app.add_typer(reviewing.app)
 app.add_typer(importing.app)
 app.add_typer(installing.app)
 app.add_typer(measuring.app)

@@ -28,6 +28,7 @@ COLOURS = {
 INDENT = 6  # under the score
 MATCHING = 5  # tools of a server that are listed
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+LEVELS = {"block": "red", "warn": "yellow", "note": "dim"}  # of findings
 STATES = {"ok": "green", "new": "dim", "broken": "red"}
 LABELS = {Kind.MCP_SERVER: "server", Kind.A2A_AGENT: "agent", Kind.VIRTUAL_SERVER: "virtual"}
 
@@ -187,6 +188,7 @@ def entry(answer: Mapping[str, Any]) -> RenderableType:
         Text(answer["description"]),
         Text(),
         facts,
+        *findings(answer.get("findings", ())),
     ]
     parts += _neighbours(answer)
     for name, value in answer["details"].items():
@@ -235,6 +237,21 @@ def report(answer: Mapping[str, Any]) -> Text:
     note = " (dry run: nothing was written)" if answer["dry_run"] else ""
     state = "broken, " if answer["broken"] else ""
     return Text(f"{answer['source']}: {state}{', '.join(words) or 'nothing added'}{note}.")
+
+
+def guarded(console: Console, answer: Mapping[str, Any]) -> None:
+    """What the guard made of what came in."""
+    if answer["held"]:
+        console.print(Text(f"{answer['held']} held back: `repertory review` shows why.", style="red"))
+    if answer["flagged"]:
+        console.print(Text(f"{answer['flagged']} with findings; the worst: {answer['worst']}", style="yellow"))
+
+
+def findings(listed: Sequence[Mapping[str, Any]]) -> list[Text]:
+    """What the guard saw, one line each."""
+    return [
+        Text.assemble((f"{one['level']:<6}", LEVELS[one["level"]]), f"{one['code']} in {one['where']}: {one['excerpt']}") for one in listed
+    ]
 
 
 def _where(problem: Mapping[str, Any]) -> str:

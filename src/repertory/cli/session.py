@@ -26,6 +26,7 @@ Answer = dict[str, Any]
 Progress = Callable[[str, int, int], None]
 
 LOST = "What it had written is kept; run the command again."
+DECIDED = {"approve": "approved", "reject": "rejected"}
 REACH = 2.0  # seconds in which a serving owner must say that it is there
 
 
@@ -50,6 +51,8 @@ class Session(Protocol):
     async def create_key(self, name: str, groups: list[str], scopes: list[str], expires: str | None) -> Answer: ...
     async def revoke_key(self, key_id: str) -> Answer: ...
     async def audit(self, limit: int, who: str | None, target: str | None) -> Answer: ...
+    async def review(self) -> Answer: ...
+    async def decide(self, verb: str, ids: list[str], all_of: str | None) -> Answer: ...
 
 
 @contextlib.asynccontextmanager
@@ -146,6 +149,13 @@ class Local:
     async def audit(self, limit: int, who: str | None, target: str | None) -> Answer:
         return {"events": [event.as_json() for event in await self._rep.audit(limit=limit, who=who, target=target)]}
 
+    async def review(self) -> Answer:
+        return {"held": [one.as_json() for one in await self._rep.held()]}
+
+    async def decide(self, verb: str, ids: list[str], all_of: str | None) -> Answer:
+        done = await (self._rep.approve if verb == "approve" else self._rep.reject)(*ids, all_of=all_of)
+        return {DECIDED[verb]: done}
+
 
 class Remote:
     """The serving owner answers."""
@@ -218,6 +228,12 @@ class Remote:
     async def audit(self, limit: int, who: str | None, target: str | None) -> Answer:
         asked = {name: value for name, value in (("who", who), ("target", target)) if value is not None}
         return await self._ask("GET", "/api/audit", params={"limit": limit, **asked})
+
+    async def review(self) -> Answer:
+        return await self._ask("GET", "/api/review")
+
+    async def decide(self, verb: str, ids: list[str], all_of: str | None) -> Answer:
+        return await self._ask("POST", f"/api/review/{verb}", json={"ids": ids, "all_of": all_of}, timeout=None)
 
     async def _ask(self, method: str, path: str, **content: Any) -> Answer:
         response = await self._client.request(method, path, **content)

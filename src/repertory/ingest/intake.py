@@ -21,7 +21,9 @@ from repertory.ingest.attend import Attendant
 from repertory.ingest.change import Change
 from repertory.ingest.embed import Write, embed_concepts, embed_pending, pending_concepts
 from repertory.ingest.live import Round, config_at, due, open_config, take_in, together
+from repertory.ingest.review import Held, decide, held_entries
 from repertory.ingest.run import IngestReport, Progress, fetch, forget, ingest, ingest_feed, ingest_history, ingest_path
+from repertory.ingest.screen import Policy
 from repertory.ingest.watch import Watcher
 from repertory.model import Entity, Principal
 from repertory.offload import offload
@@ -59,6 +61,7 @@ class Intake:
         self._embedder = embedder  # that documents are embedded with
         self._change = change
         self._identify = identify  # what servers know us by when they are asked what they offer
+        self._policy = Policy.of(settings)
         self._writing = asyncio.Lock()
         self._embedding = asyncio.Lock()
         self._watcher: Watcher | None = None  # follows every file source while there is one
@@ -97,12 +100,12 @@ class Intake:
             report = await self._write(ingest_history, Path(where), commits, self._store, self._sync)
         elif is_address(where):
             feed = await offload(fetch, str(where), self._store, progress)  # others may write while we wait for the network
-            report = await self._write(ingest_feed, feed, self._store, self._sync)
+            report = await self._write(ingest_feed, feed, self._store, self._sync, self._policy)
         elif config is not None:
             servers = await self._write(open_config, config, self._store, self._sync)
             report = together(config.name, await self._ask(servers, progress))
         else:
-            report = await self._write(ingest_path, Path(where), self._store, self._sync, progress, dry_run=dry_run)
+            report = await self._write(ingest_path, Path(where), self._store, self._sync, progress, policy=self._policy, dry_run=dry_run)
             if dry_run:
                 return report
             if self._watcher is not None:
@@ -145,7 +148,7 @@ class Intake:
         reports = list(wanted.reports)
 
         async def told(spec: ServerSpec, outcome: Outcome) -> None:
-            reports.append(await self._write(take_in, locations[spec.name], outcome, self._store, self._sync))
+            reports.append(await self._write(take_in, locations[spec.name], outcome, self._store, self._sync, self._policy))
             if self._attendant is not None:
                 self._attendant.told(spec, outcome)
             progress("Asking", len(reports) - len(wanted.reports), len(locations))
@@ -176,8 +179,20 @@ class Intake:
         self, source: str, entities: Iterable[Entity], progress: Progress = lambda *_: None, *, embed: bool = True
     ) -> IngestReport:
         """Make these entities everything that a source of this name brings."""
-        report = await self._write(ingest, source, f"{IN_PYTHON}{source}", entities, self._store, self._sync)
+        report = await self._write(ingest, source, f"{IN_PYTHON}{source}", entities, self._store, self._sync, policy=self._policy)
         return await self._embedded(report, progress, embed=embed)
+
+    async def held(self, principal: Principal = Principal()) -> list[Held]:
+        """What is held back, why, and what changed in it (F06)."""
+        return await offload(held_entries, self._store, principal)
+
+    async def approve(self, *references: str, all_of: str | None = None, principal: Principal = Principal()) -> list[str]:
+        """Let these entries be found and called again, as they are now; `all_of` names a server or source. Answers their ids."""
+        return await self._write(decide, self._store, self._sync, references, all_of, principal, approve=True)
+
+    async def reject(self, *references: str, all_of: str | None = None, principal: Principal = Principal()) -> list[str]:
+        """Keep these entries back for good, as they are now: another change of theirs is held back for review again."""
+        return await self._write(decide, self._store, self._sync, references, all_of, principal, approve=False)
 
     async def _embedded(self, report: IngestReport, progress: Progress, *, embed: bool = True) -> IngestReport:
         if self._embedder is not None:

@@ -13,6 +13,8 @@ from pathlib import Path
 from repertory.errors import SourceError
 from repertory.indexes.sync import Sync
 from repertory.ingest.run import IngestReport, ingest
+from repertory.ingest.screen import DEFAULT, Policy
+from repertory.model import Level
 from repertory.sources import clients
 from repertory.sources.base import Problem
 from repertory.sources.clients import Config
@@ -115,11 +117,11 @@ def due(sources: Iterable[SourceRecord], store: Store, sync: Sync) -> Round:
     return found
 
 
-def take_in(asked: Asked, outcome: Outcome, store: Store, sync: Sync) -> IngestReport:
+def take_in(asked: Asked, outcome: Outcome, store: Store, sync: Sync, policy: Policy = DEFAULT) -> IngestReport:
     """Write what a server told, or that it did not."""
     name = asked.spec.name
     if isinstance(outcome, Offer):
-        return ingest(name, asked.location, outcome.entities(asked.location), store, sync, live=True)
+        return ingest(name, asked.location, outcome.entities(asked.location), store, sync, policy=policy, live=True)
     return _broken(name, asked.location, str(outcome), store, sync)
 
 
@@ -132,8 +134,15 @@ def together(source: str, reports: Sequence[IngestReport]) -> IngestReport:
         total.removed += report.removed
         total.unchanged += report.unchanged
         total.documents += report.documents
+        total.held += report.held
+        total.flagged += report.flagged
+        total.worst = max(total.worst, report.worst, key=_severity)
         total.problems += report.problems
     return total
+
+
+def _severity(worst: str) -> int:
+    return Level(worst.partition(" ")[0]).severity if worst else -1
 
 
 def _broken(name: str, location: str, reason: str, store: Store, sync: Sync) -> IngestReport:

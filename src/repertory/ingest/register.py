@@ -18,6 +18,7 @@ from repertory.indexes.sync import Sync
 from repertory.ingest.intake import Intake
 from repertory.ingest.override import decide
 from repertory.ingest.run import ingest, rewrite, source_name
+from repertory.ingest.screen import Policy
 from repertory.model import Entity, Kind, Principal
 from repertory.offload import offload
 from repertory.sources import definition
@@ -47,20 +48,22 @@ class Registry(Intake):
 
     async def register(self, kind: Kind, described: Definition, who: str = "owner") -> Entity:
         """Take in a new entry. Raises `Conflict` where it is there already, `SourceError` for what no file could say either."""
-        return await self._changed(await self._write(_register, kind, described, Author(who), self._store, self._sync))
+        return await self._changed(await self._write(_register, kind, described, Author(who), self._store, self._sync, self._policy))
 
     async def replace(self, entity_id: str, kind: Kind, described: Definition, state: str | None = None, who: str = "owner") -> Entity:
         """Make a registered entry what a definition says. Raises `Changed` where it is no longer in the state that is meant."""
         author = Author(who, state)
-        return await self._changed(await self._write(_replace, entity_id, kind, described, author, self._store, self._sync))
+        return await self._changed(await self._write(_replace, entity_id, kind, described, author, self._store, self._sync, self._policy))
 
     async def override(self, entity_id: str, changes: Mapping[str, Any], state: str | None = None, who: str = "owner") -> Entity:
         """Decide about an entry of any source: status, enabled, audience, scopes, tags. None takes a decision back."""
-        return await self._changed(await self._write(_override, entity_id, changes, Author(who, state), self._store, self._sync))
+        return await self._changed(
+            await self._write(_override, entity_id, changes, Author(who, state), self._store, self._sync, self._policy)
+        )
 
     async def unregister(self, entity_id: str, state: str | None = None, who: str = "owner") -> None:
         """Remove an entry that was registered here, with all that came with it."""
-        await self._write(_unregister, entity_id, Author(who, state), self._store, self._sync)
+        await self._write(_unregister, entity_id, Author(who, state), self._store, self._sync, self._policy)
 
     async def _changed(self, entity_id: str) -> Entity:
         """Words find it already; its vectors come at once where the model is free."""
@@ -70,15 +73,15 @@ class Registry(Intake):
         return await offload(_current, entity_id, None, self._store)
 
 
-def _register(kind: Kind, described: Definition, author: Author, store: Store, sync: Sync) -> str:
+def _register(kind: Kind, described: Definition, author: Author, store: Store, sync: Sync, policy: Policy) -> str:
     entities = _read(kind, described)
     if owners := store.owners([entity.id for entity in entities]):
         taken, source = min(owners.items())
         raise Conflict(f"There is already an entry {taken}, from the source {source!r}.")
-    return _put(entities, (), Event(author.who, "entry.register", entities[0].id), store, sync)
+    return _put(entities, (), Event(author.who, "entry.register", entities[0].id), store, sync, policy)
 
 
-def _replace(entity_id: str, kind: Kind, described: Definition, author: Author, store: Store, sync: Sync) -> str:
+def _replace(entity_id: str, kind: Kind, described: Definition, author: Author, store: Store, sync: Sync, policy: Policy) -> str:
     _current(entity_id, author.state, store)
     before = _registration(entity_id, store)
     entities = _read(kind, described)
@@ -87,19 +90,19 @@ def _replace(entity_id: str, kind: Kind, described: Definition, author: Author, 
     if owners := store.owners([entity.id for entity in entities if entity.id not in before]):
         raise Conflict(f"{min(owners)} is already there and is no part of {entity_id}.")
     gone = [Gone(one) for one in before if one not in {entity.id for entity in entities}]
-    return _put(entities, gone, Event(author.who, "entry.replace", entity_id), store, sync)
+    return _put(entities, gone, Event(author.who, "entry.replace", entity_id), store, sync, policy)
 
 
-def _unregister(entity_id: str, author: Author, store: Store, sync: Sync) -> str:
+def _unregister(entity_id: str, author: Author, store: Store, sync: Sync, policy: Policy) -> str:
     _current(entity_id, author.state, store)
     parts = _registration(entity_id, store)
-    source = _put((), [Gone(one) for one in parts], Event(author.who, "entry.remove", entity_id), store, sync)
+    source = _put((), [Gone(one) for one in parts], Event(author.who, "entry.remove", entity_id), store, sync, policy)
     if forgotten := [Override(one, {}, None) for one in parts if one in store.overrides() or store.originals([one])]:
-        rewrite(Changes(f"forget {entity_id}", source, put_overrides=forgotten), (), store, sync)  # another of its name starts anew
+        rewrite(Changes(f"forget {entity_id}", source, put_overrides=forgotten), (), store, sync, policy)  # another of its name starts anew
     return entity_id
 
 
-def _override(entity_id: str, wished: Mapping[str, Any], author: Author, store: Store, sync: Sync) -> str:
+def _override(entity_id: str, wished: Mapping[str, Any], author: Author, store: Store, sync: Sync, policy: Policy) -> str:
     entity = _current(entity_id, author.state, store)
     family = _family(entity, store)
     stored, originals, overrides = store.entities(family, ANYTHING), store.originals(family), store.overrides()
@@ -111,7 +114,7 @@ def _override(entity_id: str, wished: Mapping[str, Any], author: Author, store: 
         if one == entity_id or one in originals or after != before:
             changes.put_overrides.append(Override(one, overrides.get(one, {}), before if after != before else None))
     changes.events.append(Event(author.who, "entry.decide", entity_id, dict(wished)))
-    rewrite(changes, [after for after, _ in decided.values()], store, sync)
+    rewrite(changes, [after for after, _ in decided.values()], store, sync, policy)
     return entity_id
 
 
@@ -123,9 +126,9 @@ def _read(kind: Kind, described: Definition) -> list[Entity]:
     return [replace(entity, provenance=f"{LOCATION}{entities[0].id}") for entity in entities]
 
 
-def _put(entities: Sequence[Entity], gone: Sequence[Gone], event: Event, store: Store, sync: Sync) -> str:
+def _put(entities: Sequence[Entity], gone: Sequence[Gone], event: Event, store: Store, sync: Sync, policy: Policy) -> str:
     name = source_name(LOCATION, REGISTERED, store)
-    ingest(name, LOCATION, [*entities, *gone], store, sync, complete=False, events=[event])
+    ingest(name, LOCATION, [*entities, *gone], store, sync, policy=policy, complete=False, events=[event])
     return event.target
 
 

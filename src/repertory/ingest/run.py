@@ -12,7 +12,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -21,15 +21,16 @@ from urllib.parse import urlsplit
 from repertory.errors import InvalidRequest, SourceError
 from repertory.indexes.read import Reading, read
 from repertory.indexes.sync import Sync, Written
-from repertory.ingest.guard import guard
+from repertory.ingest.offers import guard
 from repertory.ingest.override import decide
 from repertory.ingest.project import VERSION, project
-from repertory.model import Document, Entity, content_digest
+from repertory.ingest.screen import DEFAULT, Policy, screen
+from repertory.model import Document, Entity, Level, content_digest
 from repertory.sources import folder, history
 from repertory.sources.base import Gone, Problem
 from repertory.sources.content import storable
 from repertory.sources.feed import Feed, read_feed
-from repertory.sources.web import Web
+from repertory.sources.web import Web, is_address
 from repertory.store import Changes, Event, NewDocument, Override, SourceRecord, Store
 
 BATCH = 1000  # entities in one transaction
@@ -54,16 +55,33 @@ class IngestReport:
     revision: int = 0
     dry_run: bool = False  # nothing was written
     broken: bool = False  # the source did not answer; what it had brought stays
+    held: int = 0  # of what came: held back until somebody reviews it (F06)
+    flagged: int = 0  # of what came: with a finding worth a warning or more
+    worst: str = ""  # the worst finding, in one line
     problems: list[Problem] = field(default_factory=list)
     parts: list[IngestReport] = field(default_factory=list)  # where there were several sources
 
+    def tell(self, screened: Iterable[Entity]) -> None:
+        """Count what the guard marked."""
+        severity = Level(self.worst.partition(" ")[0]).severity if self.worst else -1
+        for entity in screened:
+            self.held += bool(entity.held)
+            first = entity.findings[0] if entity.findings else None
+            if first is not None and first.level is not Level.NOTE:
+                self.flagged += 1
+                if first.level.severity > severity:
+                    self.worst, severity = f"{first.level} {first.code} in {entity.id}: {first.excerpt}", first.level.severity
 
-def ingest_path(path: Path, store: Store, sync: Sync, progress: Progress, *, dry_run: bool = False) -> IngestReport:
+
+def ingest_path(
+    path: Path, store: Store, sync: Sync, progress: Progress, *, policy: Policy = DEFAULT, dry_run: bool = False
+) -> IngestReport:
     """Read a file or folder into the catalog; what it no longer holds leaves it. A dry run only tells what would happen."""
     location = path.expanduser().resolve()
     name = source_name(str(location), location.stem if location.is_file() else location.name or "root", store)
     items = folder.read_path(location, name, lambda done, total: progress("Reading", done, total))
-    return ingest(name, str(location), items if store.digests(name) else _something(items, str(location)), store, sync, dry_run=dry_run)
+    found = items if store.digests(name) else _something(items, str(location))
+    return ingest(name, str(location), found, store, sync, policy=policy, dry_run=dry_run)
 
 
 def ingest_history(path: Path, commits: int, store: Store, sync: Sync) -> IngestReport:
@@ -88,12 +106,12 @@ def fetch(address: str, store: Store, progress: Progress) -> Feed:
         return read_feed(address, mark_of, web, lambda done, total: progress("Reading", done, total))
 
 
-def ingest_feed(feed: Feed, store: Store, sync: Sync) -> IngestReport:
+def ingest_feed(feed: Feed, store: Store, sync: Sync, policy: Policy = DEFAULT) -> IngestReport:
     """Write what an address told, and remember what to come back with."""
     parts = urlsplit(feed.location)
     name = source_name(feed.location, parts.netloc, store)
     items = feed.items if store.digests(name) else _something(feed.items, feed.location)
-    report = ingest(name, feed.location, items, store, sync, complete=feed.complete)
+    report = ingest(name, feed.location, items, store, sync, policy=policy, complete=feed.complete)
     if feed.mark or feed.complete:
         store.put_mark(name, json.dumps([VERSION, feed.mark]))
     return report
@@ -106,6 +124,7 @@ def ingest(
     store: Store,
     sync: Sync,
     *,
+    policy: Policy = DEFAULT,
     complete: bool = True,
     live: bool = False,
     dry_run: bool = False,
@@ -130,8 +149,9 @@ def ingest(
             changes = Changes(f"add {name}", name)
             ours = list(_unowned(batch, known, store, report))
             for entity in ours:
-                _compare(entity, known, changes, report)
+                _compare(entity, policy.mark, known, changes, report)
             changes.put_overrides += _kept_apart([entity.id for entity in ours], overrides, originals, store)
+            report.tell(screen(batch, changes, store, policy, foreign=live or is_address(location)))
             written = _diff_documents(changes, store)
             came.update(_said(changes.put_documents, known))
             _write(changes, written, store, sync, report, noted)
@@ -217,8 +237,9 @@ def _unowned(batch: list[Entity], known: dict[str, tuple[str, str]], store: Stor
             yield entity
 
 
-def _compare(entity: Entity, known: dict[str, tuple[str, str]], changes: Changes, report: IngestReport) -> None:
-    digest = content_digest([VERSION, entity.as_json()])
+def _compare(entity: Entity, mark: str, known: dict[str, tuple[str, str]], changes: Changes, report: IngestReport) -> None:
+    entity = replace(entity, held="", findings=()) if entity.held or entity.findings else entity  # ours to say, not the source's
+    digest = content_digest([VERSION, mark, entity.as_json()])
     before = known.get(entity.id)
     if before is None:
         report.added += 1
@@ -228,6 +249,14 @@ def _compare(entity: Entity, known: dict[str, tuple[str, str]], changes: Changes
     else:
         report.changed += 1
     changes.put_entities.append((entity, digest))
+
+
+def apply(changes: Changes, store: Store, sync: Sync) -> None:
+    """Write changes of entries that are known already."""
+    written = _diff_documents(changes, store)
+    store.write(changes)
+    sync.catch_up(written)
+    sync.settle()
 
 
 def _diff_documents(changes: Changes, store: Store) -> Written:
@@ -271,15 +300,14 @@ def forget(source: SourceRecord, event: Event, store: Store, sync: Sync) -> None
     sync.settle()
 
 
-def rewrite(changes: Changes, entities: Iterable[Entity], store: Store, sync: Sync) -> None:
+def rewrite(changes: Changes, entities: Iterable[Entity], store: Store, sync: Sync, policy: Policy = DEFAULT) -> None:
     """Write what is different of these entities of one source, with the changes that go with it."""
-    known = store.digests(changes.source)
-    for entity in entities:
-        _compare(entity, known, changes, IngestReport(changes.source))
-    readings = _diff_documents(changes, store)
-    store.write(changes)
-    sync.catch_up(readings)
-    sync.settle()
+    known, family = store.digests(changes.source), list(entities)
+    for entity in family:
+        _compare(entity, policy.mark, known, changes, IngestReport(changes.source))
+    source = next((source for source in store.sources() if source.name == changes.source), None)
+    screen(family, changes, store, policy, foreign=source is not None and (source.live or is_address(source.location)))
+    apply(changes, store, sync)
 
 
 def _decided(brought: Iterator[Entity], overrides: Mapping[str, Mapping[str, Any]], originals: dict[str, Entity]) -> Iterator[Entity]:

@@ -55,7 +55,9 @@ class Gate:
         caller = caller_of(context)
         counts, domains = await self._rep.overview(caller)
         listed = tools.facade(facade.summary(counts, domains, self._rep.settings.gateway_about))
-        listed += [as_tool(name, entity) for name, entity in self._proxies(context, caller).items()]
+        found = self._proxies(context, caller)
+        now = await self._rep.usable([entity.id for entity in found.values()], caller)  # what was found may be held back meanwhile (F06)
+        listed += [as_tool(name, now[entity.id]) for name, entity in found.items() if entity.id in now]
         return types.ListToolsResult(tools=listed)
 
     async def _call(self, context: Context, params: types.CallToolRequestParams) -> Any:

@@ -7,6 +7,7 @@ shown.
 from repertory.model.document import Document, Field
 from repertory.model.entity import PUBLIC, Edge, Entity, Kind, Link, Status, content_digest
 from repertory.model.filter import ADMIN, HARMLESS, READ_ONLY, Bucket, Filter, Principal
+from repertory.model.finding import Finding, Level
 from repertory.model.offer import SERVERS, bucket_of, is_guarded, offers_of, tool_of
 from repertory.model.request import Fusion, Preset, SearchRequest, Strategy
 from repertory.model.result import (
@@ -39,9 +40,11 @@ __all__ = [
     "Evidence",
     "Field",
     "Filter",
+    "Finding",
     "Fusion",
     "Hit",
     "Kind",
+    "Level",
     "LiftedTool",
     "Link",
     "MatchingTool",

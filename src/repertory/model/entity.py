@@ -15,6 +15,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from repertory.model.finding import Finding
+
 PUBLIC = "public"  # the audience everybody belongs to
 
 
@@ -90,6 +92,8 @@ class Entity:
     links: tuple[Link, ...] = ()
     modified: datetime | None = None
     provenance: str = ""  # the file or address it was read from
+    held: str = ""  # why nobody finds, sees or calls it until it is approved (F06)
+    findings: tuple[Finding, ...] = ()  # what the guard saw, the worst first
 
     @property
     def id(self) -> str:
@@ -119,6 +123,8 @@ class Entity:
             "links": [list(link) for link in self.links],
             "modified": self.modified.isoformat() if self.modified else None,
             "provenance": self.provenance,
+            **({"held": self.held} if self.held else {}),
+            **({"findings": [finding.as_json() for finding in self.findings]} if self.findings else {}),
         }
 
     @classmethod
@@ -133,6 +139,7 @@ class Entity:
         values["links"] = tuple(Link(*link) for link in values.get("links", ()))
         modified = values.get("modified")
         values["modified"] = datetime.fromisoformat(modified) if modified else None
+        values["findings"] = tuple(map(Finding.from_json, values.get("findings", ())))
         return cls(**values)
 
 

@@ -15,6 +15,7 @@ from repertory.model.entity import PUBLIC, Entity, Kind, Status
 
 ADMIN = "admin"  # the scope that opens everything
 OWNER, ANYONE = "owner", "anyone"  # names that nobody else can have: the audit log says them
+_HELD = "-held"
 PERSON = "user:"  # opens the group of one person: an entry is private with the audience ["user:alice"]
 READ_ONLY, HARMLESS = "@read-only", "@non-destructive"  # tags that documents carry besides those of their authors: what a tool does
 
@@ -27,17 +28,21 @@ class Bucket(NamedTuple):
     enabled: bool
     audience: frozenset[str]
     scopes: frozenset[str] = frozenset()
+    held: bool = False
 
     @classmethod
     def of(cls, entity: Entity) -> Bucket:
         """The bucket of an entity and all its documents."""
-        return cls(entity.kind, entity.status, entity.enabled, entity.audience, entity.scopes)
+        return cls(entity.kind, entity.status, entity.enabled, entity.audience, entity.scopes, bool(entity.held))
 
     @property
     def key(self) -> str:
-        """One string for the engines: `tool|active|on|public`, with a fifth part where scopes are needed. What separates is quoted."""
+        """One string for the engines: `tool|active|on|public`, with a fifth part where scopes are needed. What separates is quoted.
+
+        What is held back is `on-held` or `off-held`.
+        """
         scopes = f"|{_listed(self.scopes)}" if self.scopes else ""
-        return f"{self.kind}|{self.status}|{'on' if self.enabled else 'off'}|{_listed(self.audience)}{scopes}"
+        return f"{self.kind}|{self.status}|{'on' if self.enabled else 'off'}{_HELD if self.held else ''}|{_listed(self.audience)}{scopes}"
 
     @classmethod
     def from_key(cls, key: str) -> Bucket:
@@ -48,7 +53,8 @@ class Bucket(NamedTuple):
 @lru_cache(maxsize=4096)  # a catalog has few
 def _bucket(key: str) -> Bucket:
     kind, status, enabled, groups, *scopes = key.split("|")
-    return Bucket(Kind(kind), Status(status), enabled == "on", _names(groups), _names(",".join(scopes)))
+    on = enabled.removesuffix(_HELD) == "on"
+    return Bucket(Kind(kind), Status(status), on, _names(groups), _names(",".join(scopes)), enabled.endswith(_HELD))
 
 
 def _listed(names: frozenset[str]) -> str:
@@ -99,6 +105,7 @@ class Filter:
     audience: frozenset[str] | None = None  # any group of these
     scopes: frozenset[str] | None = None  # no scope beyond these
     tags: frozenset[str] = frozenset()  # all of them must be there
+    held: bool = False  # whether it is for review: then what is held back is all that is seen (F06)
 
     def is_open_to(self, bucket: Bucket) -> bool:
         """Whether whoever asks may know of documents of this bucket at all (A18)."""
@@ -112,5 +119,6 @@ class Filter:
             (self.kinds is None or bucket.kind in self.kinds)
             and (bucket.kind is Kind.VIRTUAL_SERVER or bucket.status in self.statuses)  # A13: these have no status
             and (bucket.enabled or self.include_disabled)
+            and bucket.held == self.held
             and self.is_open_to(bucket)
         )

@@ -45,7 +45,8 @@ def bucket_of(entity: Entity, offer: Offer) -> Bucket:
         if wish.get("audience") is not None:
             audience = _both(audience, _texts(wish["audience"]))
         scopes = scopes | _texts(wish.get("scopes"))
-    return Bucket(entity.kind, entity.status, entity.enabled, audience, scopes)
+    held = bool(entity.held) or (isinstance(noted, Mapping) and noted.get("held") is True)
+    return Bucket(entity.kind, entity.status, entity.enabled, audience, scopes, held)
 
 
 def is_guarded(entity: Entity, offer: Offer) -> bool:
@@ -53,9 +54,9 @@ def is_guarded(entity: Entity, offer: Offer) -> bool:
     return bucket_of(entity, offer) != Bucket.of(entity)
 
 
-def access_of(audience: frozenset[str], scopes: frozenset[str]) -> dict[str, Any]:
+def access_of(tool: Bucket) -> dict[str, Any]:
     """What an offer notes of its tool: nothing where the tool is everybody's."""
-    asked = {"audience": sorted(audience) if PUBLIC not in audience else None, "scopes": sorted(scopes)}
+    asked = {"audience": sorted(tool.audience) if PUBLIC not in tool.audience else None, "scopes": sorted(tool.scopes), "held": tool.held}
     noted = {key: value for key, value in asked.items() if value or (key == "audience" and value is not None)}
     return {ACCESS: noted} if noted else {}
 

@@ -113,6 +113,8 @@ class Entry(BaseModel):
     scopes: list[str] | None = Field(None, description="What one needs to call it.")
     provenance: str | None = None
     links: list[list[str]] | None = None
+    held: str | None = Field(None, description="Why it is held back.")
+    findings: list[dict[str, Any]] | None = Field(None, description="What the guard saw, the worst first.")
 
 
 class EntryWithEdges(Entry):

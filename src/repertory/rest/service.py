@@ -32,6 +32,7 @@ from repertory.rest import (
     lists,
     official,
     page,
+    review,
     runs,
     search,
     semantic,
@@ -46,7 +47,25 @@ from repertory.rest.references import KeepEncoded
 LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"]
 
 # An entry's own address takes what the others leave.
-ROUTES = (page, health, search, semantic, lists, connect, use, lifecycle, entries, sources, runs, official, wellknown, keys, audit, upkeep)
+ROUTES = (
+    page,
+    health,
+    search,
+    semantic,
+    lists,
+    connect,
+    use,
+    lifecycle,
+    entries,
+    sources,
+    runs,
+    official,
+    wellknown,
+    keys,
+    audit,
+    review,
+    upkeep,
+)
 
 
 class Door(Protocol):

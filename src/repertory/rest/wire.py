@@ -125,3 +125,12 @@ class CallBody(BaseModel):
 
     id: str = Field(min_length=1, description="An id, server/tool, server__tool, or a name that only one tool has.")
     arguments: dict[str, Any] = Field(default_factory=dict, description="As the tool's input schema says.")
+
+
+class ReviewBody(BaseModel):
+    """The body of `POST /api/review/approve` and `/api/review/reject`: one of both."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    ids: list[str] = Field(default_factory=list, max_length=10_000, description="Ids or paths of entries that are held back.")
+    all_of: str | None = Field(None, min_length=1, description="A server or source: all of its entries that are held back.")

@@ -23,6 +23,8 @@ def withheld(counts: Mapping[Bucket, int], filter: Filter) -> dict[str, int]:
 def _reason(bucket: Bucket, filter: Filter) -> str:
     if not filter.is_open_to(bucket):
         return "not visible to you"
+    if bucket.held:
+        return "held back"
     if filter.kinds is not None and bucket.kind not in filter.kinds:
         return "of another kind"
     if not bucket.enabled and not filter.include_disabled:

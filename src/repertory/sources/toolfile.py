@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from repertory.model import Entity, Kind, Link, Status
+from repertory.model import Bucket, Entity, Kind, Link, Status
 from repertory.model.offer import access_of
 from repertory.sources import attributes, toolshape
 from repertory.sources.attributes import Invalid, Visibility
@@ -190,7 +190,7 @@ def with_tools(server: Entity, tools: Sequence[Entity]) -> Entity:
         and tool.status in (server.status, Status.ACTIVE, Status.BETA)
         and tool.enabled >= server.enabled
     ]
-    listed = [{"name": tool.name, "description": tool.description, **access_of(tool.audience, tool.scopes)} for tool in offered]
+    listed = [{"name": tool.name, "description": tool.description, **access_of(Bucket.of(tool))} for tool in offered]
     links = tuple(Link(tool.id, "has_tool") for tool in offered)
     return replace(server, details={**server.details, "tools": listed}, links=links)
 

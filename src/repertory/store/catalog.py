@@ -21,6 +21,7 @@ from repertory.store.database import WANTED
 from repertory.store.entries import Entries
 from repertory.store.keys import Keys
 from repertory.store.overrides import Overrides
+from repertory.store.pins import Pins
 from repertory.store.records import Changes, DocumentRecord, Reference, Snapshot, SourceState
 from repertory.store.schema import documents, edges, embeddings, entities, sources
 from repertory.store.sources import Sources
@@ -36,7 +37,7 @@ _BY_ENTITY = select(documents.c.number, documents.c.id, documents.c.entity_id, d
 )
 
 
-class Store(Audit, Entries, Keys, Overrides, Sources, Vectors):
+class Store(Audit, Entries, Keys, Overrides, Pins, Sources, Vectors):
     """The truth of one catalog."""
 
     def __init__(self, url: str) -> None:

@@ -85,6 +85,19 @@ class KeyRecord:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """What was accepted of an entry, by whom, and what was not (F06)."""
+
+    entity_id: str
+    source: str
+    digest: str = ""
+    body: str = ""
+    content: Mapping[str, Any] = field(default_factory=dict)
+    approved_by: str = ""  # empty: by first use
+    rejected: str = ""  # a digest
+
+
 @dataclass(slots=True)
 class Changes:
     """One atomic write. Entities that are put replace the ones with their id, edges included; documents likewise."""
@@ -97,6 +110,7 @@ class Changes:
     remove_documents: list[str] = field(default_factory=list)
     put_overrides: list[Override] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)  # what the audit log says of it
+    pins: list[Pin] = field(default_factory=list)  # what is accepted with it
 
     def __bool__(self) -> bool:
         return bool(self.put_entities or self.remove_entities or self.put_documents or self.remove_documents or self.put_overrides)

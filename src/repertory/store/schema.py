@@ -127,6 +127,32 @@ statements = Table(  # edges between entities that a third one brings: a Markdow
     Index("statements_by_target", "target"),
 )
 
+pins = Table(  # what was accepted of entries that others can change (F06); a pin outlives its entry
+    "pins",
+    metadata,
+    Column("entity_id", String, primary_key=True),
+    Column("source", String, nullable=False),
+    Column("digest", String, nullable=False),  # of what was accepted; empty where nothing was
+    Column("body", String, nullable=False),  # of the same without its name
+    Column("content", Text, nullable=False),  # what was accepted, as JSON
+    Column("approved_by", String, nullable=False),  # empty: by first use
+    Column("rejected", String, nullable=False),  # the digest of what somebody did not want
+    Column("at", String, nullable=False),  # ISO 8601, UTC
+    Index("pins_by_body", "body"),
+)
+
+looks = Table(  # by what tools of different servers are compared (see `guard/company`)
+    "looks",
+    metadata,
+    Column("entity_id", String, primary_key=True),
+    Column("server", String, nullable=False),
+    Column("name", String, nullable=False),
+    Column("likeness", String, nullable=False),
+    Column("words", Text, nullable=False),
+    Index("looks_by_name", "name"),
+    Index("looks_by_likeness", "likeness"),
+)
+
 audit = Table(  # who did what
     "audit",
     metadata,

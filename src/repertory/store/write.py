@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import chain
 from operator import itemgetter
@@ -19,8 +20,9 @@ from sqlalchemy import ClauseElement, Column, Connection, Table, delete, func, i
 
 from repertory.embedders.base import Vector
 from repertory.graph import derive as graph
-from repertory.model import Bucket, Entity, Field
-from repertory.store.records import Changes, Event, NewDocument, Override, SourceState
+from repertory.guard.company import look_of
+from repertory.model import Bucket, Entity, Field, Kind
+from repertory.store.records import Changes, Event, NewDocument, Override, Pin, SourceState
 from repertory.store.schema import (
     audit,
     documents,
@@ -28,8 +30,10 @@ from repertory.store.schema import (
     embeddings,
     entities,
     facts,
+    looks,
     outbox,
     overrides,
+    pins,
     revisions,
     sources,
     statements,
@@ -57,10 +61,12 @@ def apply(connection: Connection, changes: Changes) -> int:
     _delete(connection, entities.c.id, gone)
     _delete(connection, edges.c.origin, gone)
     _delete(connection, statements.c.owner, gone)
+    _delete(connection, looks.c.entity_id, gone)
     _put_entities(connection, changes.put_entities, changes.source)
     added = _put_documents(connection, changes.put_documents)
     _announce(connection, removed=removed, put=added)
     _put_overrides(connection, changes.put_overrides)
+    _put_pins(connection, changes.pins)
     note_events(connection, changes.events)
     return _revise(connection, changes.note)
 
@@ -88,6 +94,16 @@ def note_events(connection: Connection, events: Iterable[Event]) -> None:
     ]
     if rows:
         connection.execute(insert(audit), rows)
+
+
+def _put_pins(connection: Connection, accepted: Sequence[Pin]) -> None:
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    _delete(connection, pins.c.entity_id, [pin.entity_id for pin in accepted])
+    _insert(
+        connection,
+        pins,
+        [{**asdict(pin), "content": json.dumps(pin.content, ensure_ascii=False, default=str), "at": at} for pin in accepted],
+    )
 
 
 def add_embeddings(connection: Connection, model: str, vectors: Mapping[str, Vector], *, announce: bool) -> dict[int, Vector]:
@@ -129,6 +145,8 @@ def _put_entities(connection: Connection, changed: Sequence[tuple[Entity, str]],
             positions[row.id], owners[row.id] = row.position, row.source
     last = connection.execute(select(func.max(entities.c.position))).scalar() or 0
     _delete(connection, entities.c.id, ids)
+    _delete(connection, looks.c.entity_id, ids)
+    _insert(connection, looks, [look_of(entity)._asdict() for entity, _ in changed if entity.kind is Kind.TOOL])
     _delete(connection, edges.c.origin, ids)
     _delete(connection, statements.c.owner, ids)
     rows: list[dict[str, Any]] = []

@@ -40,5 +40,5 @@ def _noted(entity: Entity, asked: Mapping[str, Bucket]) -> Entity:
     for offer in offers:
         bucket = asked.get(tool_of(entity, offer))
         known = {key: value for key, value in offer.items() if key != ACCESS} if bucket else offer
-        noted.append({**known, **(access_of(bucket.audience, bucket.scopes) if bucket else {})})
+        noted.append({**known, **(access_of(bucket) if bucket else {})})
     return entity if noted == offers else replace(entity, details={**entity.details, "tools": noted})
