@@ -7,16 +7,16 @@ import sys
 from pathlib import Path
 
 import repertory
-from repertory.embedders.onnx import OnnxEmbedder
+from repertory.embedders.static import StaticEmbedder
 from repertory.ingest import run
 
 # Small ones, so that a short run has many moments at which it may be killed: some dozen transactions of words, and as many of vectors.
 run.BATCH = 60
-OnnxEmbedder.batch = 16
+StaticEmbedder.batch = 16
 
 
 async def main(catalog: Path, path: Path) -> None:
-    async with repertory.open(catalog) as rep:
+    async with repertory.open(catalog, embedder="static") as rep:  # it loads in no time, so the moments are those of the run
         print("open", flush=True)
         await rep.add(path)
     print("done", flush=True)

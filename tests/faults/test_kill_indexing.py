@@ -50,7 +50,7 @@ async def test_a_killed_indexing_run_ends_as_an_undisturbed_one(folder: Path, tm
             attempt, finished = attempt + 1, finished + 1
             continue
         kills += 1
-        async with repertory.open(catalog) as rep:
+        async with repertory.open(catalog, embedder="static") as rep:
             assert await rep.check() == []
             assert await rep.waiting() <= rep.status()["documents"]
     assert _index(catalog, folder, patience=None)
@@ -70,7 +70,7 @@ async def test_a_killed_live_ingest_ends_as_an_undisturbed_one(tmp_path: Path) -
     dice = random.Random(5)
     for _ in range(LIVE_KILLS):
         _index(tmp_path / "killed", config, patience=dice.uniform(0.0, whole))
-        async with repertory.open(tmp_path / "killed") as rep:
+        async with repertory.open(tmp_path / "killed", embedder="static") as rep:
             assert await rep.check() == []
     assert _index(tmp_path / "killed", config, patience=None)
     await _compare(tmp_path / "killed", tmp_path / "calm", calm)
@@ -95,7 +95,7 @@ def _index(catalog: Path, path: Path, patience: float | None) -> bool:
 
 
 async def _answers(catalog: Path) -> object:
-    async with repertory.open(catalog) as rep:
+    async with repertory.open(catalog, embedder="static") as rep:
         assert await rep.check() == []
         assert await rep.waiting() == 0
         return await answered(rep, QUERIES)

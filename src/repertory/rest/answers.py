@@ -54,7 +54,9 @@ class Health(BaseModel):
     revision: int
     documents: int
     by_kind: dict[Kind, int]
+    held: int = Field(description="Documents that are held back until somebody reviews them.")
     model: str | None
+    changing: dict[str, Any] | None = Field(None, description="Where another model is on its way: from, to, texts, left.")
 
 
 class Readiness(BaseModel):
@@ -75,7 +77,9 @@ class Freshness(BaseModel):
     by_kind: dict[Kind, int] = Field(description="Documents.")
     by_status: dict[Status, int] = Field(description="Entries.")
     sources_broken: int
+    held: int = Field(description="Documents that are held back until somebody reviews them.")
     model: str | None
+    changing: dict[str, Any] | None = Field(None, description="Where another model is on its way: from, to, texts, left.")
     started_at: str
 
 
