@@ -55,7 +55,7 @@ def http(served: Served) -> Iterator[httpx2.Client]:
         yield client
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # not longer: while it drives the browser, its event loop keeps asynchronous tests from running
 def browser() -> Iterator[Browser]:
     """A real browser."""
     program = require(BROWSER)

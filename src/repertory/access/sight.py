@@ -65,7 +65,7 @@ def offered(entity: Entity, filter: Filter) -> Entity:
     seen = [
         {key: value for key, value in offer.items() if key not in private}
         for offer, bucket in zip(offers, buckets, strict=True)
-        if filter.is_open_to(bucket) and bucket.held == filter.held
+        if filter.is_open_to(bucket) and filter.held in (None, bucket.held)
     ]
     return entity if seen == offers else replace(entity, details={**entity.details, "tools": seen})
 

@@ -31,7 +31,7 @@ from repertory.store import Changes, Event, Override, Store
 REGISTERED = "registered"
 LOCATION = "registry:"  # also opens the provenance of a registered entry, before the id of its registration
 EMBEDDING = 5.0  # seconds that a change waits for its vectors; after that they follow behind the requests
-ANYTHING = access.everything_for(Principal())
+ANYTHING = replace(access.everything_for(Principal()), held=None)
 
 Definition = Mapping[str, Any]
 

@@ -105,7 +105,7 @@ class Filter:
     audience: frozenset[str] | None = None  # any group of these
     scopes: frozenset[str] | None = None  # no scope beyond these
     tags: frozenset[str] = frozenset()  # all of them must be there
-    held: bool = False  # whether it is for review: then what is held back is all that is seen (F06)
+    held: bool | None = False  # what is held back: nothing of it, nothing else (the review), or that as well (F06)
 
     def is_open_to(self, bucket: Bucket) -> bool:
         """Whether whoever asks may know of documents of this bucket at all (A18)."""
@@ -119,6 +119,6 @@ class Filter:
             (self.kinds is None or bucket.kind in self.kinds)
             and (bucket.kind is Kind.VIRTUAL_SERVER or bucket.status in self.statuses)  # A13: these have no status
             and (bucket.enabled or self.include_disabled)
-            and bucket.held == self.held
+            and self.held in (None, bucket.held)
             and self.is_open_to(bucket)
         )

@@ -5,13 +5,14 @@ import {copyable} from "./connect.js";
 import {field, h, listed, show} from "./dom.js";
 import {confirmed} from "./lifecycle.js";
 import {registerForm} from "./register.js";
+import {review} from "./review.js";
 import {entryLink, link} from "./router.js";
 import {session} from "./session.js";
 import {closed, notice, skeleton} from "./states.js";
 import {named, spaced, when} from "./words.js";
 
 const PAGE = 50; // events of the audit at a time
-const TABS = {"": ["Register", registering], keys: ["Keys", keys], audit: ["Audit", audit], approvals: ["Approvals", approvals]};
+const TABS = {"": ["Register", registering], keys: ["Keys", keys], audit: ["Audit", audit], approvals: ["Approvals", review]};
 
 export async function admin(container, route, signal) {
   const who = await session();
@@ -230,19 +231,4 @@ function told(detail) {
         }`,
     )
     .join(", ");
-}
-
-function approvals(body) {
-  show(
-    body,
-    notice(
-      "check",
-      "Changed tools awaiting approval",
-      h(
-        "p",
-        {},
-        "None. When a server changes what a tool says or takes after you have come to trust it, the change will wait here until you have looked at it.",
-      ),
-    ),
-  );
 }
