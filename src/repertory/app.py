@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import shutil
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -20,9 +21,10 @@ from repertory import settings as settings_module
 from repertory.access import Callers, Denial, Denials
 from repertory.access.tokens import Issuer
 from repertory.answers import Answers
+from repertory.bundle import CATALOG, Manifest, Order, begin, finish
 from repertory.embedders.base import Embedder
 from repertory.embedders.choose import make_embedder
-from repertory.errors import InvalidRequest, NotFound
+from repertory.errors import Conflict, InvalidRequest, NotFound
 from repertory.gateway.call import Gateway
 from repertory.gateway.credentials import Vault
 from repertory.gateway.facade import described, domains, reading
@@ -44,7 +46,7 @@ from repertory.remote.choose import make_reranker, make_rewriter
 from repertory.search import listing
 from repertory.search.categories import Category, categories
 from repertory.settings import Settings
-from repertory.store import Event, Store
+from repertory.store import Event, Store, copy_database
 from repertory.text.classify import Classification, classify
 from repertory.text.query import understand
 
@@ -133,6 +135,41 @@ class Repertory(Answers, Registry):
         embedder = self._engine.embedder  # whose vectors are complete
         model, dimensions = (embedder.model, embedder.dimensions) if embedder else (None, 0)
         return await offload(indexfile.export, self._store, model, dimensions)
+
+    async def bundle(self, directory: Path | str, *, with_keys: bool = False, wheels: bool = True) -> Manifest:
+        """Write the catalog, and all that answers for it, into a directory that can be served anywhere (D08).
+
+        Searches go on meanwhile; writers wait only while the catalog is copied. API keys and the audit log stay unless they are wanted.
+        """
+        if self._change is not None:
+            raise Conflict(f"{self._change.note().message} Export when the change of models is done.")
+        target = await offload(lambda: Path(directory).expanduser().absolute())
+        part = await offload(begin, target)
+        try:
+            order = await self._write(self._copy_catalog, part / CATALOG, with_keys, wheels)
+            return await offload(finish, part, target, order)
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            raise
+
+    def _copy_catalog(self, target: Path, with_keys: bool, wheels: bool) -> Order:
+        self._sync.catch_up()
+        self._sync.checkpoint()
+        copy_database(self.settings.catalog, target, with_keys=with_keys)
+        self._engine.index.copy(target / change.recall(self._store).folder)
+        every = access.everything_for(Principal())
+        counts = {kind.prefix: self._store.count_entities(replace(every, kinds=frozenset({kind}))) for kind in Kind}
+        return Order(
+            settings=self.settings,
+            revision=self._sync.snapshot.revision,
+            entries={kind: count for kind, count in counts.items() if count},
+            documents=sum(self._sync.snapshot.counts.values()),
+            model=self._sync.model or None,
+            live=[source.name for source in self._store.sources() if source.live],
+            required=self.callers.policy == "required",
+            keys=with_keys,
+            wheels=wheels,
+        )
 
     async def entries(
         self, filter: Filter = Filter(), principal: Principal = Principal(), *, query: str = "", limit: int = 50, offset: int = 0

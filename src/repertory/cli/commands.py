@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 import repertory
 from repertory import settings as settings_module
-from repertory.cli import granting, importing, installing, logins, measuring, reviewing, using
+from repertory.cli import exporting, granting, importing, installing, logins, measuring, reviewing, using
 from repertory.cli.exits import exit_code
 from repertory.cli.terminal import CatalogOption, JsonOption, ask, err, out, print_json, progress_bar, read_settings, start_logging
-from repertory.errors import InvalidRequest, RepertoryError
+from repertory.errors import RepertoryError
 from repertory.graph.draw import Format
 from repertory.model import Fusion, Kind, Preset, Strategy
 from repertory.model.request import DEFAULT_LIMIT, MAX_LIMIT
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer(
     name="repertory",
@@ -70,7 +66,9 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
 def add(
     where: Annotated[
         str,
-        typer.Argument(help="A file or folder of tools, agents, skills or Markdown, a config of MCP servers, or an http(s) address."),
+        typer.Argument(
+            help="A file or folder of tools, agents, skills or Markdown, a bundle, a config of MCP servers, or an http(s) address."
+        ),
     ],
     git: Annotated[bool, typer.Option("--git", help="Read the commits of the git repository there, instead of its files.")] = False,
     commits: Annotated[int, typer.Option("--commits", min=1, help="With --git: how many, the newest first.")] = COMMITS,
@@ -96,22 +94,6 @@ def add(
         waiting = f"[yellow]note:[/] {report['waiting']} texts wait for the embedding model"
         later = "the next add, or a serving process, embeds them" if not embed else "until then words alone find them"
         err.print(f"{waiting}; {later}.", report["excuse"])
-
-
-@app.command()
-def export(
-    file: Annotated[Path, typer.Option("--json", metavar="FILE", help="Where to write the tools, with their texts and vectors, as JSON.")],
-    catalog: CatalogOption = None,
-) -> None:
-    """Write the catalog's tools into one file, which `repertory add` reads again."""
-    answer = ask(catalog, lambda asked: asked.export(), cleaned=False)  # what goes in again must be what came out
-    unfinished = file.with_name(f"{file.name}.part")
-    try:
-        unfinished.write_text(json.dumps(answer, ensure_ascii=False), encoding="utf-8")
-        unfinished.replace(file)
-    except OSError as error:
-        raise InvalidRequest(f"{file} cannot be written: {error.strerror}.") from error
-    err.print(f"{len(answer['tools'])} tools written to", str(file), markup=False, highlight=False, soft_wrap=True)
 
 
 @app.command()
@@ -293,6 +275,7 @@ def doctor(
         raise typer.Exit(1)
 
 
+app.add_typer(exporting.app)
 app.add_typer(using.app)
 app.add_typer(granting.app)
 app.add_typer(logins.app)

@@ -44,6 +44,7 @@ class Session(Protocol):
     ) -> Answer: ...
     async def call(self, reference: str, arguments: Answer) -> Answer: ...
     async def export(self) -> Answer: ...
+    async def bundle(self, directory: str, with_keys: bool, wheels: bool) -> Answer: ...
     async def sources(self) -> Answer: ...
     async def status(self) -> Answer: ...
     async def rebuild(self) -> None: ...
@@ -120,6 +121,9 @@ class Local:
 
     async def export(self) -> Answer:
         return dict(await self._rep.export())
+
+    async def bundle(self, directory: str, with_keys: bool, wheels: bool) -> Answer:
+        return dict((await self._rep.bundle(directory, with_keys=with_keys, wheels=wheels)).as_json())
 
     async def sources(self) -> Answer:
         return {"sources": [asdict(source) for source in await self._rep.sources()]}
@@ -203,6 +207,10 @@ class Remote:
 
     async def export(self) -> Answer:
         return await self._ask("GET", "/api/export", timeout=None)
+
+    async def bundle(self, directory: str, with_keys: bool, wheels: bool) -> Answer:
+        body = {"directory": directory, "with_keys": with_keys, "wheels": wheels}
+        return await self._ask("POST", "/api/bundle", json=body, timeout=None)
 
     async def sources(self) -> Answer:
         return await self._ask("GET", "/api/sources")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from repertory.embedders.base import Vector
@@ -117,6 +118,10 @@ class Index(Protocol):
 
     def optimize(self) -> None:
         """Build what makes large collections quick, and let removed points go."""
+        ...
+
+    def copy(self, directory: Path) -> None:
+        """Copy what the last checkpoint made durable (D08). Searches may go on; nobody may write meanwhile."""
         ...
 
     def close(self) -> None:

@@ -18,6 +18,7 @@ from repertory.errors import Conflict, EmbedderError, InvalidRequest, NotFound
 from repertory.indexes.sync import Sync
 from repertory.ingest import indexfile
 from repertory.ingest.attend import Attendant
+from repertory.ingest.bundled import bundle_at, ingest_bundle
 from repertory.ingest.change import Change
 from repertory.ingest.embed import Write, embed_concepts, embed_pending, pending_concepts
 from repertory.ingest.live import Round, config_at, due, open_config, take_in, together
@@ -77,7 +78,7 @@ class Intake:
         embed: bool = True,
         by: Principal = Principal(),
     ) -> IngestReport:
-        """Read a file, a folder, the servers of a config, or what is at an http(s) address into the catalog, and embed what is new.
+        """Read a file, a folder, a bundle, the servers of a config, or what is at an http(s) address into the catalog; embed what is new.
 
         With `commits`, read so many of the newest commits of the git repository that is there instead. A dry run of files writes nothing
         and tells what would happen. Without `embed`, words alone find what is new until the next run or a serving process embeds it (C08).
@@ -104,6 +105,11 @@ class Intake:
         elif config is not None:
             servers = await self._write(open_config, config, self._store, self._sync)
             report = together(config.name, await self._ask(servers, progress))
+        elif (bundle := await offload(bundle_at, Path(where))) is not None:
+            model = self._embedder.model if self._embedder else None
+            report = await self._write(ingest_bundle, bundle, model, self._store, self._sync, dry_run=dry_run)
+            if dry_run:
+                return report
         else:
             report = await self._write(ingest_path, Path(where), self._store, self._sync, progress, policy=self._policy, dry_run=dry_run)
             if dry_run:

@@ -18,7 +18,7 @@ from repertory.app import Repertory
 from repertory.errors import RepertoryError
 from repertory.model import Principal
 from repertory.rest.callers import Owner, Rep
-from repertory.rest.wire import AddBody
+from repertory.rest.wire import AddBody, BundleBody
 
 router = APIRouter(include_in_schema=False)
 
@@ -40,6 +40,14 @@ async def rebuild(rep: Rep, _: Owner) -> dict[str, Any]:
 async def export(rep: Rep, _: Owner) -> JSONResponse:
     """Every tool with its text and vector, as one JSON value (C06)."""
     return JSONResponse(await rep.export())
+
+
+@router.post("/api/bundle")
+async def bundle(body: BundleBody, rep: Rep, owner: Owner) -> dict[str, Any]:
+    """Write a directory that can be served anywhere (D08)."""
+    written = await rep.bundle(body.directory, with_keys=body.with_keys, wheels=body.wheels)
+    await rep.record(owner, "catalog.export", body.directory, {"keys": body.with_keys})
+    return written.as_json()
 
 
 @router.post("/api/add")

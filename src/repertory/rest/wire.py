@@ -59,6 +59,16 @@ class AddBody(BaseModel):
     embed: bool = Field(True, description="Whether what is new is embedded at once.")
 
 
+class BundleBody(BaseModel):
+    """The body of `POST /api/bundle`: for the owner of the machine only."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    directory: str = Field(min_length=1, description="An absolute path on the serving machine where nothing is yet.")
+    with_keys: bool = Field(False, description="Whether API keys and the audit log go along.")
+    wheels: bool = Field(True, description="Whether what the program needs goes along.")
+
+
 class EntryBody(BaseModel):
     """The body of `POST` and `PUT /api/entries`: what a file would hold as `definition`, or the same plainly."""
 

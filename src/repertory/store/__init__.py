@@ -5,6 +5,7 @@ ranks.
 """
 
 from repertory.store.catalog import Store
+from repertory.store.copy import copy_database
 from repertory.store.records import (
     Changes,
     DocumentRecord,
@@ -32,4 +33,5 @@ __all__ = [
     "SourceRecord",
     "SourceState",
     "Store",
+    "copy_database",
 ]

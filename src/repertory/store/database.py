@@ -15,6 +15,7 @@ from repertory.store import write
 from repertory.store.migrate import migrate
 from repertory.store.schema import FORMAT, facts, metadata
 
+DATABASE = "catalog.db"  # in a catalog directory
 WANTED: BindParameter[Any] = bindparam("wanted", expanding=True)
 
 
@@ -40,7 +41,7 @@ class Database:
     @classmethod
     def at(cls, directory: Path) -> Self:
         """The SQLite store of a catalog directory."""
-        return cls(f"sqlite:///{directory / 'catalog.db'}")
+        return cls(f"sqlite:///{directory / DATABASE}")
 
     def fact(self, name: str) -> str | None:
         """Something small that the catalog remembers of itself."""

@@ -43,6 +43,11 @@ class Vectors(Database):
         rows = self._select(wanted.where(documents.c.number.in_(WANTED)).order_by(documents.c.number), numbers)
         return [(row.number, row.id, np.frombuffer(row.vector, dtype="<f4") if row.vector is not None else None) for row in rows]
 
+    def kept_vectors(self, model: str, digests: Sequence[str]) -> dict[str, Vector]:
+        """The vectors of these texts under a model, as far as there are any."""
+        wanted = select(embeddings.c.digest, embeddings.c.vector).where(embeddings.c.model == model, embeddings.c.digest.in_(WANTED))
+        return {row.digest: np.frombuffer(row.vector, dtype="<f4") for row in self._select(wanted, digests)}
+
     def pending(self, model: str, after: int, limit: int) -> list[tuple[int, str, str]]:
         """Documents after a number that have no vector under this model yet: (number, digest, text)."""
         wanted = (
@@ -86,11 +91,8 @@ class Vectors(Database):
     def concepts(self, model: str) -> dict[str, Vector | None]:
         """The concept vocabulary (B06): words that several documents have, the most frequent first, with their vectors under a model."""
         digests = {content_digest(word): word for word in self.words(CONCEPT_DOCUMENTS, CONCEPTS)}
-        found: dict[str, Vector | None] = dict.fromkeys(digests.values())
-        wanted = select(embeddings.c.digest, embeddings.c.vector).where(embeddings.c.model == model, embeddings.c.digest.in_(WANTED))
-        for row in self._select(wanted, list(digests)):
-            found[digests[row.digest]] = np.frombuffer(row.vector, dtype="<f4")
-        return found
+        kept = self.kept_vectors(model, list(digests))
+        return {word: kept.get(digest) for digest, word in digests.items()}
 
     def words(self, least: int = 1, limit: int | None = None) -> dict[str, int]:
         """The vocabulary: the words that at least so many documents have, the most frequent first, with how many have them."""
