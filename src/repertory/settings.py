@@ -65,13 +65,21 @@ class Settings(BaseSettings):
     embedder_timeout: float = Field(10.0, gt=0, description="Seconds to wait for a query's vector.")
     embedder_pause: float = Field(30.0, ge=0, description="Seconds before a failed model is tried again.")
     embedder_cache: int = Field(2048, ge=0, description="How many query vectors are remembered; 0 remembers none.")
-    embedder_threads: int = Field(min(4, os.cpu_count() or 1), ge=1, le=64, description="How many texts the bundled model reads at once.")
+    embedder_threads: int = Field(
+        min(4, os.cpu_count() or 1), ge=1, le=64, description="How many texts a model on this machine reads at once."
+    )
     rewriter_url: str | None = Field(None, description="Base URL of an OpenAI-compatible chat model that rewrites queries; none: off.")
     rewriter_model: str | None = Field(None, validate_default=True, description="Model that rewrites.")
     rewriter_key: SecretStr | None = Field(None, description="API key of the rewriter.")
     rewriter_timeout: float = Field(5.0, gt=0, description="Seconds to wait for a rewrite.")
     reranker_url: str | None = Field(None, description="Base URL of an endpoint with /rerank that re-orders the head; none: off.")
     reranker_model: str | None = Field(None, validate_default=True, description="Model that re-ranks.")
+    reranker_api: Literal["cohere", "tei"] = Field(
+        "cohere", description="How it is asked: as Cohere, Jina, Voyage, vLLM and llama.cpp are, or as text-embeddings-inference is."
+    )
+    reranker_file: Path | None = Field(
+        None, description="Instead: a cross-encoder on this machine, model.onnx beside tokenizer.json, or the folder of both."
+    )
     reranker_key: SecretStr | None = Field(None, description="API key of the re-ranker.")
     reranker_timeout: float = Field(5.0, gt=0, description="Seconds to wait for a re-ranking.")
     answer_cache: int = Field(1024, ge=0, description="How many answers are remembered, five minutes at most; 0 remembers none.")
@@ -139,6 +147,13 @@ class Settings(BaseSettings):
         if bool(model) != bool(info.data.get(url)):
             raise ValueError(f"{url} and {info.field_name} go together: set both, or neither")
         return model
+
+    @field_validator("reranker_file")
+    @classmethod
+    def _one_reranker(cls, file: Path | None, info: ValidationInfo) -> Path | None:
+        if file and info.data.get("reranker_url"):
+            raise ValueError("there is one re-ranker: set reranker_url or reranker_file, not both")
+        return file
 
     @model_validator(mode="after")
     def _models_of_others_have_dimensions(self) -> Settings:

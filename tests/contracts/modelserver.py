@@ -43,12 +43,28 @@ def by_words(body: dict[str, Any]) -> list[float]:
     return [len(wanted & set(text.lower().split())) / len(wanted) for text in body["documents"]]
 
 
+def tei_by_words(body: dict[str, Any]) -> list[dict[str, Any]]:
+    """As text-embeddings-inference answers: no model is named, and a list is all, the best first."""
+    scores = by_words({"query": body["query"], "documents": body["texts"]})
+    return sorted(({"index": index, "score": score} for index, score in enumerate(scores)), key=lambda one: -one["score"])
+
+
 def results(scores: list[float]) -> dict[str, Any]:
     return {"results": [{"index": index, "relevance_score": score} for index, score in enumerate(scores)][::-1]}
 
 
+def documented(body: dict[str, Any]) -> dict[str, Any]:
+    answer = results(by_words(body))
+    return {"results": [{**one, "document": {"text": body["documents"][one["index"]]}} for one in answer["results"]]}
+
+
 RERANKERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "good": lambda body: results(by_words(body)),
+    "cohere": lambda body: {**results(by_words(body)), "id": "0", "meta": {"api_version": {"version": "2"}}},
+    "jina": lambda body: {**documented(body), "model": "jina", "usage": {"total_tokens": 9}, "object": "list"},
+    "vllm": lambda body: {**documented(body), "id": "rerank-0", "model": "vllm", "usage": {"total_tokens": 9}},
+    "voyage": lambda body: {"object": "list", "data": results(by_words(body))["results"], "model": "voyage", "usage": {"total_tokens": 9}},
+    "mixedbread": lambda body: {"data": [{"index": i, "score": s, "object": "rank"} for i, s in enumerate(by_words(body))]},
     "slow": lambda body: results(by_words(body)),
     "logits": lambda body: results([20 * score - 10 for score in by_words(body)]),
     "huge": lambda body: results([2000 * score - 1000 for score in by_words(body)]),
@@ -56,7 +72,9 @@ RERANKERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "missing": lambda body: results(by_words(body)[:-1]),
     "twice": lambda body: {"results": [{"index": 0, "relevance_score": 0.5}] * len(body["documents"])},
     "nan": lambda body: results([float("nan")] * len(body["documents"])),
-    "shapeless": lambda body: {"data": []},
+    "shapeless": lambda body: {"choices": []},
+    "scoreless": lambda body: {"results": [{"index": index} for index in range(len(body["documents"]))]},
+    "tei": tei_by_words,
 }
 
 
@@ -69,6 +87,7 @@ class Models(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body.setdefault("model", "tei")
         behaviour = body["model"].split("#")[0]
         with lock:
             before = sum(one["body"]["model"] == body["model"] for one in asked)

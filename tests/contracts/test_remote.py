@@ -142,7 +142,20 @@ async def test_scores_come_in_the_order_of_the_texts(url: str) -> None:
         assert await reranker.rerank("list open issues", TEXTS) == pytest.approx([0.0, 1.0, 1 / 3])
     (request,) = asked(url, "good#order")
     assert (request["path"], request["key"]) == ("/v1/rerank", f"Bearer {KEY}")
-    assert request["body"] == {"model": "good#order", "query": "list open issues", "documents": TEXTS, "top_n": 3}
+    assert request["body"] == {"model": "good#order", "query": "list open issues", "documents": TEXTS}
+
+
+@pytest.mark.parametrize("model", ["cohere", "jina", "vllm", "voyage", "mixedbread"])
+async def test_every_shape_of_an_answer_is_understood(url: str, model: str) -> None:
+    async with reranker_for(url, model) as reranker:
+        assert await reranker.rerank("list open issues", TEXTS) == pytest.approx([0.0, 1.0, 1 / 3])
+
+
+async def test_text_embeddings_inference_is_asked_as_it_wants(url: str) -> None:
+    async with reranker_for(url, "any name", api="tei") as reranker:
+        assert await reranker.rerank("list open issues", TEXTS) == pytest.approx([0.0, 1.0, 1 / 3])
+    (request,) = asked(url, "tei")
+    assert request["body"] == {"model": "tei", "query": "list open issues", "texts": TEXTS, "truncate": True}  # the server adds the model
 
 
 @pytest.mark.parametrize("model", ["logits", "huge"])
@@ -175,7 +188,13 @@ async def test_long_and_empty_texts_are_texts(url: str) -> None:
 
 @pytest.mark.parametrize(
     ("model", "message"),
-    [("missing", "2 scores for 3 texts"), ("twice", "not one for each"), ("nan", "not finite"), ("shapeless", "without scores")],
+    [
+        ("missing", "2 scores for 3 texts"),
+        ("twice", "not one for each"),
+        ("nan", "not finite"),
+        ("shapeless", "without scores"),
+        ("scoreless", "without scores"),
+    ],
 )
 async def test_anything_but_one_score_for_each_text_fails_as_a_whole(url: str, model: str, message: str) -> None:
     async with reranker_for(url, model) as reranker:

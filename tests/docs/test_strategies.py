@@ -24,9 +24,9 @@ def test_the_commands_of_the_page(tmp_path: Path) -> None:
 
 
 def test_the_settings_of_the_page() -> None:
-    (content,) = re.findall(r"^```toml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    settings, _ = load(tomllib.loads(content), {})
-    assert (settings.rewriter_model, settings.reranker_model) == ("llama3.2", "bge-reranker-base")
+    elsewhere, here = (load(tomllib.loads(text), {})[0] for text in re.findall(r"^```toml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
+    assert (elsewhere.rewriter_model, elsewhere.reranker_model) == ("llama3.2", "bge-reranker-base")
+    assert here.reranker_file == Path("/models/ms-marco-MiniLM-L-12-v2")
 
 
 def test_every_strategy_fusion_and_preset_is_on_the_page() -> None:

@@ -1,4 +1,4 @@
-"""What does a search expect of its remote models?"""
+"""What does a search expect of the models that help it?"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Which models elsewhere do the settings name?"""
+"""Which models that help a search do the settings name?"""
 
 from __future__ import annotations
 
 from repertory.remote.base import Reranker, Rewriter
+from repertory.remote.crossencoder import OnnxReranker
 from repertory.remote.reranker import HttpReranker
 from repertory.remote.rewriter import ChatRewriter
 from repertory.remote.wrappers import CachedRewriter, GuardedReranker, GuardedRewriter
@@ -20,8 +21,13 @@ def make_rewriter(settings: Settings) -> Rewriter | None:
 
 def make_reranker(settings: Settings) -> Reranker | None:
     """The re-ranker that the settings name, with its breaker."""
+    limit = settings.reranker_timeout
+    if settings.reranker_file is not None:
+        local = OnnxReranker(settings.reranker_file.expanduser(), threads=settings.embedder_threads, timeout=limit)
+        return GuardedReranker(local, timeout=limit)
     if not (settings.reranker_url and settings.reranker_model):
         return None
-    limit = settings.reranker_timeout
-    inner = HttpReranker(settings.reranker_url, settings.reranker_model, api_key=settings.reranker_key, timeout=limit)
+    inner = HttpReranker(
+        settings.reranker_url, settings.reranker_model, api=settings.reranker_api, api_key=settings.reranker_key, timeout=limit
+    )
     return GuardedReranker(inner, timeout=limit)
