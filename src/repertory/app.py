@@ -136,7 +136,7 @@ class Repertory(Answers, Registry):
         model, dimensions = (embedder.model, embedder.dimensions) if embedder else (None, 0)
         return await offload(indexfile.export, self._store, model, dimensions)
 
-    async def bundle(self, directory: Path | str, *, with_keys: bool = False, wheels: bool = True) -> Manifest:
+    async def bundle(self, directory: Path | str, *, with_keys: bool = False, wheels: bool = True, by: Principal = Principal()) -> Manifest:
         """Write the catalog, and all that answers for it, into a directory that can be served anywhere (D08).
 
         Searches go on meanwhile; writers wait only while the catalog is copied. API keys and the audit log stay unless they are wanted.
@@ -147,10 +147,12 @@ class Repertory(Answers, Registry):
         part = await offload(begin, target)
         try:
             order = await self._write(self._copy_catalog, part / CATALOG, with_keys, wheels)
-            return await offload(finish, part, target, order)
+            manifest = await offload(finish, part, target, order)
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)
             raise
+        await self.record(by, "catalog.export", str(target), {"keys": with_keys})
+        return manifest
 
     def _copy_catalog(self, target: Path, with_keys: bool, wheels: bool) -> Order:
         self._sync.catch_up()

@@ -155,9 +155,23 @@ async def test_D08_settings_go_along_and_secrets_stay(tmp_path: Path) -> None:
     assert "REPERTORY_REWRITER_KEY" in file.read_text("utf-8")
     missing = {"REPERTORY_REWRITER_URL": "http://127.0.0.1:9/v1"}
     there, _ = load({}, {"REPERTORY_CONFIG": str(file), **missing})
-    expected = {name: settings[name] for name in ("embedder", "lane_weights", "gateway_about", "rewriter_model", "port")}
+    expected = {name: settings[name] for name in ("embedder", "lane_weights", "gateway_about", "rewriter_model")}
     assert {name: getattr(there, name) for name in expected} == expected
-    assert there.host == "127.0.0.1"
+    assert (there.host, there.port) == ("127.0.0.1", 8321)
+
+
+async def test_D08_live_servers_are_told_of_and_left_alone(tmp_path: Path) -> None:
+    config = {"mcpServers": {"workshop": {"command": "no-such-command", "env": {"KEY": SECRET}}}}
+    (tmp_path / "mcp.json").write_text(json.dumps(config))
+    async with repertory.open(tmp_path / "catalog", embedder="none") as rep:
+        await rep.put("things", [tool("mail/send", "Send a letter.")])
+        assert (await rep.add(tmp_path / "mcp.json")).problems  # it does not answer; what it is called is known all the same
+        manifest = await rep.bundle(tmp_path / "bundle", wheels=False)
+        assert next(event.action for event in await rep.audit()) == "catalog.export"
+    assert manifest.live == ("workshop",)
+    assert "workshop" in (tmp_path / "bundle" / "README.md").read_text("utf-8")
+    assert tomllib.loads((tmp_path / "bundle" / "repertory.toml").read_text("utf-8"))["refresh_minutes"] == 0
+    assert all(SECRET.encode() not in file.read_bytes() for file in (tmp_path / "bundle").rglob("*") if file.is_file())
 
 
 async def test_D08_a_model_of_ones_own_goes_along(tmp_path: Path, own_model_folder: Path) -> None:

@@ -18,7 +18,7 @@ from repertory.bundle.form import MODELS
 from repertory.errors import CatalogError
 from repertory.settings import FILE, PREFIX, Settings
 
-_OF_THE_MACHINE = frozenset({"catalog", "host", "allowed_hosts"})  # a bundle has a catalog of its own, and chooses its own visitors
+_OF_THE_MACHINE = frozenset({"catalog", "host", "port", "allowed_hosts"})  # a bundle has a catalog of its own, and its own visitors
 
 
 def write_settings(settings: Settings, bundle: Path, *, required: bool, live: bool) -> None:

@@ -45,9 +45,7 @@ async def export(rep: Rep, _: Owner) -> JSONResponse:
 @router.post("/api/bundle")
 async def bundle(body: BundleBody, rep: Rep, owner: Owner) -> dict[str, Any]:
     """Write a directory that can be served anywhere (D08)."""
-    written = await rep.bundle(body.directory, with_keys=body.with_keys, wheels=body.wheels)
-    await rep.record(owner, "catalog.export", body.directory, {"keys": body.with_keys})
-    return written.as_json()
+    return (await rep.bundle(body.directory, with_keys=body.with_keys, wheels=body.wheels, by=owner)).as_json()
 
 
 @router.post("/api/add")
