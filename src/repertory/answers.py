@@ -28,6 +28,7 @@ from repertory.search.expand import Expansion
 from repertory.search.judge import Judge
 from repertory.search.plan import Defaults
 from repertory.search.spelling import Vocabulary
+from repertory.search.usage import Usage
 from repertory.settings import Settings
 from repertory.sources.serverspec import Identify, nobody
 from repertory.store import Store
@@ -53,6 +54,7 @@ class Answers(Intake):
         super().__init__(settings, store, sync, embedder, under_way, identify)
         self._remote = rewriter, reranker
         self._vocabulary = Vocabulary(store)
+        self._usage = Usage(store, settings.usage_half_life) if settings.usage else None
         self._engines = [self._make_engine(index, under_way.old if under_way else embedder)]  # the last one answers
 
     @property
@@ -126,4 +128,5 @@ class Answers(Intake):
             *self._remote,
             defaults,
             settings.log_queries,
+            self._usage,
         )

@@ -28,6 +28,7 @@ from repertory.errors import Conflict, InvalidRequest, NotFound
 from repertory.gateway.call import Gateway
 from repertory.gateway.credentials import Vault
 from repertory.gateway.facade import described, domains, reading
+from repertory.gateway.history import History, Who
 from repertory.gateway.identity import Identities
 from repertory.gateway.session import Report
 from repertory.graph.derive import PAIRS, is_node
@@ -37,7 +38,7 @@ from repertory.indexes.sync import Sync
 from repertory.ingest import change, indexfile
 from repertory.ingest.change import Change
 from repertory.ingest.register import Registry
-from repertory.model import Edge, Entity, Filter, Kind, Principal, SearchRequest
+from repertory.model import Edge, Entity, Filter, Kind, Principal, SearchRequest, SearchResponse
 from repertory.model.request import MAX_LIMIT
 from repertory.offload import offload
 from repertory.owner import Ownership
@@ -45,8 +46,10 @@ from repertory.remote.base import Reranker, Rewriter
 from repertory.remote.choose import make_reranker, make_rewriter
 from repertory.search import listing
 from repertory.search.categories import Category, categories
+from repertory.search.usage import terms_of
+from repertory.search.withheld import OTHER_KIND, withheld
 from repertory.settings import Settings
-from repertory.store import Event, Store, copy_database
+from repertory.store import Call, Event, Store, copy_database
 from repertory.text.classify import Classification, classify
 from repertory.text.query import understand
 
@@ -117,7 +120,27 @@ class Repertory(Answers, Registry):
         self.ownership = ownership
         self.callers = Callers(store, Issuer.of(settings), settings.access)
         self._denials = Denials(store)
-        self.gateway = Gateway(store, settings.catalog / "logs", settings.call_timeout, vault, identities)
+        self.history = History(store, self._usage, days=settings.calls_days)
+        logs, within = settings.catalog / "logs", settings.call_timeout
+        self.gateway = Gateway(store, logs, within, vault, identities, self.history, lambda: sync.snapshot.revision)
+
+    async def search(
+        self, request: SearchRequest | str, principal: Principal = Principal(), session: str = "", *, noted: bool = False
+    ) -> SearchResponse:
+        """Find what answers a request. `session` tells callers of one name apart; `noted` searches are in the history, in numbers."""
+        asked = SearchRequest(request) if isinstance(request, str) else request
+        answer = await super().search(asked, principal)
+        if self._usage is not None:  # F07
+            words = understand(answer.rewritten or asked.query, self._sync.snapshot.short_names).words
+            corrected = answer.corrected or {}
+            terms = terms_of(corrected.get(word, word) for word in words)
+            shown = {one.entity.id for one in answer.results} | {one.entity.id for one in answer.tools}
+            self.history.searched(Who(principal.name, session), terms, shown)
+        if noted:
+            kept_out = withheld(self._sync.snapshot.counts, access.filter_for(asked, principal))
+            hidden = sum(count for reason, count in kept_out.items() if reason != OTHER_KIND)
+            self.history.note(principal.name, "search", answer.took_ms, "ok", len(answer.results), hidden)
+        return answer
 
     async def categories(self, query: str, principal: Principal = Principal()) -> list[Category]:
         """The best categories for a query, each with its best tools (E11)."""
@@ -217,6 +240,11 @@ class Repertory(Answers, Registry):
         """Who did what, the newest first."""
         return await offload(self._store.events, limit=limit, before=before, who=who, target=target)
 
+    async def calls(self, *, limit: int = 100, before: int | None = None, who: str | None = None, tool: str | None = None) -> list[Call]:
+        """Who used what, the newest first."""
+        await offload(self.history.flush)
+        return await offload(self._store.calls, limit=limit, before=before, who=who, tool=tool)
+
     async def record(self, by: Principal, action: str, target: str, detail: Mapping[str, Any] | None = None) -> None:
         """Note what somebody did; where it is a change of entries, `Changes.events` notes it in the same transaction."""
         await offload(self._store.record, by.name, action, target, detail)
@@ -229,7 +257,14 @@ class Repertory(Answers, Registry):
         """Write what was only counted so far, and forget what is older than the settings keep."""
         await self.callers.note_use()
         await offload(self._denials.flush)
+        await offload(self.history.flush)
+        await offload(self.history.forget)
         await offload(self._store.forget_events, datetime.now(UTC) - timedelta(days=self.settings.audit_days))
+
+    async def close(self) -> None:
+        """Write what was only noted so far, and let go of everything."""
+        await offload(self.history.flush)
+        await super().close()
 
     async def keep_tidy(self) -> None:
         """Tidy up again and again: a serving process runs this behind the requests."""
@@ -283,9 +318,10 @@ class Repertory(Answers, Registry):
         principal: Principal = Principal(),
         report: Report | None = None,
         extra: Mapping[str, Any] = MappingProxyType({}),
+        session: str = "",
     ) -> dict[str, Any]:
         """Use a tool: what its server answers, unchanged."""
-        return await self.gateway.call(reference, arguments, principal, report, extra)
+        return await self.gateway.call(reference, arguments, principal, report, extra, session)
 
     async def usable(self, ids: Sequence[str], principal: Principal = Principal()) -> dict[str, Entity]:
         """Those of these entries that this principal may call now, as they are now."""

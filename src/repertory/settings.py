@@ -91,6 +91,9 @@ class Settings(BaseSettings):
     call_timeout: float = Field(60.0, gt=0, description="Seconds that a called tool may take.")
     credentials: Literal["file", "keyring"] = Field("file", description="Where logins at servers are kept: the catalog, or the keyring.")
     gateway_about: str = Field("", max_length=500, description="What agents are told about this catalog, besides what is counted.")
+    calls_days: int = Field(30, ge=0, description="How long it is kept who called what; 0 keeps nothing. Arguments are never kept.")
+    usage: bool = Field(False, description="Whether tools rise for searches after which they were called. Of a search, hashes are kept.")
+    usage_half_life: float = Field(30.0, gt=0, description="Days after which such a call counts half.")
     host: str = Field("127.0.0.1", description="Address to serve at. Only loopback is allowed until there is an API key or an issuer.")
     port: int = Field(8321, ge=0, le=65535, description="Port to serve at; 0 takes a free one.")
     allowed_hosts: list[str] = Field(

@@ -46,7 +46,7 @@ def list_keys(catalog: CatalogOption = None, as_json: JsonOption = False) -> Non
         out.print("There are no keys. Make one: repertory keys create NAME")
         return
     columns = ("id", "name", "groups", "scopes", "created", "expires", "last used", "")
-    out.print(_table(columns, [_row(key) for key in answer["keys"]]))
+    out.print(table(columns, [_row(key) for key in answer["keys"]]))
 
 
 def _row(key: dict[str, Any]) -> list[str]:
@@ -79,13 +79,14 @@ def audit(
         [event["at"][:SECOND], event["who"], event["action"], event["target"], json.dumps(event["detail"], ensure_ascii=False)]
         for event in answer["events"]
     ]
-    out.print(_table(("at", "who", "did", "to", ""), rows) if rows else "Nobody did anything yet.")
+    out.print(table(("at", "who", "did", "to", ""), rows) if rows else "Nobody did anything yet.")
 
 
-def _table(columns: tuple[str, ...], rows: list[list[str]]) -> Table:
-    table = Table(box=None, header_style="dim")
+def table(columns: tuple[str, ...], rows: list[list[str]]) -> Table:
+    """Rows of words under their names."""
+    drawn = Table(box=None, header_style="dim")
     for column in columns:
-        table.add_column(column, no_wrap=column in ("id", "at"))  # what one copies, and what one reads first
+        drawn.add_column(column, no_wrap=column in ("id", "at"))  # what one copies, and what one reads first
     for row in rows:
-        table.add_row(*map(Text, row))
-    return table
+        drawn.add_row(*map(Text, row))
+    return drawn

@@ -54,6 +54,7 @@ class Session(Protocol):
     async def audit(self, limit: int, who: str | None, target: str | None) -> Answer: ...
     async def review(self) -> Answer: ...
     async def decide(self, verb: str, ids: list[str], all_of: str | None) -> Answer: ...
+    async def calls(self, limit: int, who: str | None, tool: str | None) -> Answer: ...
 
 
 @contextlib.asynccontextmanager
@@ -160,6 +161,9 @@ class Local:
         done = await (self._rep.approve if verb == "approve" else self._rep.reject)(*ids, all_of=all_of)
         return {DECIDED[verb]: done}
 
+    async def calls(self, limit: int, who: str | None, tool: str | None) -> Answer:
+        return {"calls": [call.as_json() for call in await self._rep.calls(limit=limit, who=who, tool=tool)]}
+
 
 class Remote:
     """The serving owner answers."""
@@ -242,6 +246,10 @@ class Remote:
 
     async def decide(self, verb: str, ids: list[str], all_of: str | None) -> Answer:
         return await self._ask("POST", f"/api/review/{verb}", json={"ids": ids, "all_of": all_of}, timeout=None)
+
+    async def calls(self, limit: int, who: str | None, tool: str | None) -> Answer:
+        asked = {name: value for name, value in (("who", who), ("tool", tool)) if value is not None}
+        return await self._ask("GET", "/api/calls", params={"limit": limit, **asked})
 
     async def _ask(self, method: str, path: str, **content: Any) -> Answer:
         response = await self._client.request(method, path, **content)

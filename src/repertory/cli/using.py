@@ -10,7 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from repertory.cli.terminal import CatalogOption, print_json, read_settings
+from repertory.cli.granting import SECOND, table
+from repertory.cli.terminal import CatalogOption, JsonOption, ask, out, print_json, read_settings
 from repertory.errors import InvalidRequest
 from repertory.settings import Settings
 
@@ -26,16 +27,33 @@ def call(
     """Use a tool: its answer is printed as JSON, as its server gave it."""
     given = _object(arguments)
 
-    async def ask() -> dict[str, Any]:
-        from repertory.cli.session import session
-
-        async with session(read_settings(catalog=catalog)) as asked:
-            return await asked.call(reference, given)
-
-    answer = asyncio.run(ask())
+    answer = ask(catalog, lambda asked: asked.call(reference, given), cleaned=False)
     print_json(answer)
     if answer.get("isError"):
         raise typer.Exit(1)
+
+
+@app.command()
+def calls(
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=1000)] = 50,
+    who: Annotated[str | None, typer.Option("--who", help="Only what this caller used.")] = None,
+    tool: Annotated[
+        str | None, typer.Option("--tool", metavar="ID", help="Only this tool or agent; search shows what agents were shown.")
+    ] = None,
+    catalog: CatalogOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show who used what, the newest first: never with which arguments, nor what came back."""
+    answer = ask(catalog, lambda asked: asked.calls(limit, who, tool))
+    if as_json:
+        return print_json(answer)
+    columns = ("at", "who", "used", "ms", "outcome", "")
+    out.print(table(columns, [_used(one) for one in answer["calls"]]) if answer["calls"] else "Nobody used anything yet.")
+
+
+def _used(one: dict[str, Any]) -> list[str]:
+    counted = f"{one['exposed']} shown, {one['withheld']} withheld" if "exposed" in one else ""
+    return [one["at"][:SECOND], one["who"], one["tool"] or "(no such tool)", f"{one['ms']:.0f}", one["outcome"], counted]
 
 
 @app.command()
@@ -61,7 +79,7 @@ async def _mcp(settings: Settings, discover: bool) -> None:
     from repertory.app import open_with
 
     async with open_with(settings) as rep:
-        behind = [asyncio.create_task(rep.keep_embedding()), asyncio.create_task(rep.keep_refreshing())]
+        behind = [asyncio.create_task(work) for work in (rep.keep_embedding(), rep.keep_refreshing(), rep.keep_tidy())]
         try:
             await over_stdio(Gate(rep, discover=discover))
         finally:

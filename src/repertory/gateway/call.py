@@ -10,19 +10,20 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from repertory import access
 from repertory.errors import SourceError, UpstreamError
 from repertory.gateway import agents
 from repertory.gateway.arguments import check
 from repertory.gateway.credentials import Key, Vault
+from repertory.gateway.history import History, Who
 from repertory.gateway.identity import Identities
 from repertory.gateway.resolve import resolve
 from repertory.gateway.session import Order, Report
 from repertory.gateway.upstreams import Upstreams
 from repertory.ingest.live import spec_of
-from repertory.model import Entity, Kind, Principal
+from repertory.model import Entity, Filter, Kind, Principal
 from repertory.offload import offload
 from repertory.sources.serverspec import ServerSpec
 from repertory.store import Store
@@ -30,18 +31,38 @@ from repertory.telemetry import measured
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
+MAX_TARGETS = 4096  # that are known by heart; few catalogs have more tools that are used
 MAX_LOG = 1_000_000  # bytes of what a server wrote to its stderr that are kept
 
 
-class Gateway:
-    """The way from a found tool to its server."""
+class Target(NamedTuple):
+    """What is called, and where."""
 
-    def __init__(self, store: Store, logs: Path, within: float, vault: Vault, identities: Identities) -> None:
+    entity: Entity
+    server: str
+
+
+class Gateway:
+    """The way from a found tool to its server. `revision` says how far the catalog has come: what is known by heart holds for one."""
+
+    def __init__(
+        self,
+        store: Store,
+        logs: Path,
+        within: float,
+        vault: Vault,
+        identities: Identities,
+        history: History,
+        revision: Callable[[], int],
+    ) -> None:
         self._store = store
         self._logs = logs
         self._within = within
         self._vault = vault
         self._identities = identities
+        self._history = history
+        self._revision = revision
+        self._targets: tuple[int, dict[tuple[str, Filter], Target]] = (-1, {})
         self.upstreams = Upstreams(self._spec, self._log, identities.of)
 
     async def call(
@@ -51,36 +72,49 @@ class Gateway:
         principal: Principal,
         report: Report | None = None,
         extra: Mapping[str, Any] = _NOTHING,
+        session: str = "",
     ) -> dict[str, Any]:
         """Call a tool, and answer its result as the server gave it."""
-        with measured("call") as labels:
-            result = await self._call(reference, arguments, principal, report, extra)
-            labels["outcome"] = "refused" if result.get("isError") else "ok"
+        with measured("call") as labels, self._history.noting(Who(principal.name, session)) as noted:
+            target = await self._target(reference, access.callable_by(principal))
+            noted.tool = target.entity.id
+            result = await self._call(target, arguments, principal, report, extra)
+            noted.outcome = labels["outcome"] = "refused" if result.get("isError") else "ok"
             return result
 
     async def _call(
-        self, reference: str, arguments: Mapping[str, Any], principal: Principal, report: Report | None, extra: Mapping[str, Any]
+        self, target: Target, arguments: Mapping[str, Any], principal: Principal, report: Report | None, extra: Mapping[str, Any]
     ) -> dict[str, Any]:
         from mcp import MCPError
 
-        entity, changes = await offload(self._resolve, reference, principal)
-        for changed in changes:
+        entity, server = target
+        for changed in await offload(self._vault.changes):
             await self.upstreams.forget(*changed)
         if entity.kind is Kind.A2A_AGENT:
             check(entity.path, agents.SCHEMA, arguments)
             headers = await self._identities.headers(entity.id, principal.name, agents.origins(entity))
             return await agents.send(entity, Order(entity.path, arguments, self._within, report, headers=headers))
         check(entity.path, entity.details.get("input_schema") or {}, arguments)
-        server = (await offload(self._store.owners, [entity.id])).get(entity.id, "")
         try:
             return await self.upstreams.call(Key(server, principal.name), Order(entity.name, arguments, self._within, report, extra))
         except MCPError as error:
             told = (error.error.code, error.error.message, error.error.data)
             raise UpstreamError(f"{entity.path} answered with an error: {error.error.message}", told) from None
 
-    def _resolve(self, reference: str, principal: Principal) -> tuple[Entity, set[Key]]:
-        allowed = access.callable_by(principal)
-        return resolve(reference, lambda spelling: self._store.find(spelling, allowed)), self._vault.changes()
+    async def _target(self, reference: str, allowed: Filter) -> Target:
+        """What a reference means to somebody who may call this: looked up once, until the catalog changes."""
+        revision = self._revision()
+        if self._targets[0] != revision or len(self._targets[1]) >= MAX_TARGETS:
+            self._targets = (revision, {})
+        known = self._targets[1]
+        target = known.get((reference, allowed))
+        if target is None:
+            target = known[reference, allowed] = await offload(self._resolve, reference, allowed)
+        return target
+
+    def _resolve(self, reference: str, allowed: Filter) -> Target:
+        entity = resolve(reference, lambda spelling: self._store.find(spelling, allowed))
+        return Target(entity, self._store.owners([entity.id]).get(entity.id, ""))
 
     async def _spec(self, server: str) -> ServerSpec:
         return await offload(self._spec_now, server)

@@ -23,15 +23,21 @@ def caller_of(context: Context) -> Principal:
     return context.request.scope[PRINCIPAL] if context.request is not None else Principal()
 
 
+def session_of(context: Context) -> str:
+    """Which conversation this is, as far as the protocol tells: over stdio and in the stateless era there is one for each caller."""
+    return (context.request.headers.get("mcp-session-id") or "") if context.request is not None else ""
+
+
 async def forward(rep: Repertory, context: Context, params: types.CallToolRequestParams, reference: str, arguments: dict[str, Any]) -> Any:
     """Call a tool for whoever asks; progress comes back, and so does the answer, unchanged."""
 
     async def report(progress: float, total: float | None, message: str | None) -> None:
         await context.session.report_progress(progress, total, message)
 
+    caller, session = caller_of(context), session_of(context)
     brought = {"input_responses": params.input_responses, "request_state": params.request_state}
     try:
-        return await rep.call(reference, arguments, caller_of(context), report, {name: value for name, value in brought.items() if value})
+        return await rep.call(reference, arguments, caller, report, {name: value for name, value in brought.items() if value}, session)
     except UpstreamError as error:
         if error.answer is None:
             raise

@@ -19,7 +19,7 @@ from repertory.gateway import facade
 from repertory.gateway.arguments import check
 from repertory.gateway.resolve import exposed_name
 from repertory.mcp import tools
-from repertory.mcp.passing import Context, as_tool, caller_of, forward, refusal
+from repertory.mcp.passing import Context, as_tool, caller_of, forward, refusal, session_of
 from repertory.model import HARMLESS, READ_ONLY, Entity, Filter, Kind, Principal, SearchRequest
 
 INSTRUCTIONS = "search finds what you can use, describe gives its schema or text, call runs it."
@@ -93,7 +93,7 @@ class Gate:
                 "context": arguments.get("context"),
             }
         )
-        response = await self._rep.search(asked, caller)
+        response = await self._rep.search(asked, caller, session_of(context), noted=True)
         if self._wants_proxies(context):
             await self._remember(context, caller, [result.entity for result in response.results])
         answer = facade.found(response)
@@ -119,8 +119,7 @@ class Gate:
         return self._discover or (request is not None and request.query_params.get("discover") == "1")
 
     def _session(self, context: Context, caller: Principal) -> tuple[str, str]:
-        request = context.request
-        return caller.name, (request.headers.get("mcp-session-id") or "") if request is not None else ""
+        return caller.name, session_of(context)
 
     def _proxies(self, context: Context, caller: Principal) -> dict[str, Entity]:
         return self._discovered.get(self._session(context, caller), {}) if self._wants_proxies(context) else {}

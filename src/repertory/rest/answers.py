@@ -32,6 +32,7 @@ REASONS = {
     412: "It has changed since: read it again.",
     422: "A value has not the right shape; the detail names it.",
     500: "Our fault.",
+    502: "The server or agent behind it does not answer.",
     503: "A part that is needed does not answer; try again.",
 }
 
@@ -460,3 +461,18 @@ class Event(BaseModel):
 
 class Events(BaseModel):
     events: list[Event]
+
+
+class Call(BaseModel):
+    id: int
+    at: str
+    who: str
+    tool: str = Field(description="An id, `search` for a search of an agent, empty where there was none of that name.")
+    ms: float
+    outcome: str = Field(description="`ok`, `refused` when the tool says so itself, `cancelled`, `failed`, or the code of an error.")
+    exposed: int = Field(0, description="Of a search: how many results were shown.")
+    withheld: int = Field(0, description="Of a search: how many documents the caller could not find, whatever it asked for.")
+
+
+class Calls(BaseModel):
+    calls: list[Call]

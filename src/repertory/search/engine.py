@@ -34,6 +34,7 @@ from repertory.search.rescale import rescale
 from repertory.search.rewrite import rewritten
 from repertory.search.spelling import Vocabulary
 from repertory.search.supplement import supplement
+from repertory.search.usage import Usage
 from repertory.search.withheld import withheld
 from repertory.store import Reference, Store
 from repertory.telemetry import measured
@@ -68,6 +69,7 @@ class Engine:
     reranker: Reranker | None = None
     defaults: Defaults = NO_WISHES
     log_queries: bool = False
+    usage: Usage | None = None
     clock: Callable[[], datetime] = _now
     _references: dict[int, Reference] = field(default_factory=dict)
     _searched: bool = False
@@ -180,7 +182,8 @@ class Engine:
     def _boosts(self, found: Found, references: dict[int, Reference]) -> boost.Boosts:
         anchored = boost.anchored(references, found.reading.anchors, self.store) if found.plan.anchored else {}
         recent = boost.recent(references, self.store, self.clock()) if found.plan.recent else {}
-        return boost.merge(anchored, recent)
+        learned = self.usage.boosts(found.reading.query.words, references) if self.usage and found.plan.learns else {}
+        return boost.merge(anchored, recent, learned)
 
     def _place(self, filter: Filter) -> Place:
         snapshot = self.sync.snapshot

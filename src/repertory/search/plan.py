@@ -60,6 +60,11 @@ class SearchPlan:
         """Whether the query's words are looked up in the catalog's vocabulary."""
         return self.adapt or self.anchored or self.correct or self.join == "specific" or self.abstain is not None
 
+    @property
+    def learns(self) -> bool:
+        """Whether what calls have taught counts (F07): who asks for one lane wants to hear that lane, and auto's order is the vector's."""
+        return self.strategy is Strategy.HYBRID
+
     def without_vector(self, reason: str) -> SearchPlan:
         """The same request, answered lexically (A15), with the graph where the plan would have used it (E05)."""
         diagnostic = Diagnostic("no_query_vector", f"Answered by words alone: {reason}")

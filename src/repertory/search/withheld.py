@@ -10,6 +10,8 @@ from collections.abc import Mapping
 
 from repertory.model import Bucket, Filter, Kind
 
+OTHER_KIND = "of another kind"  # the only reason that a request gives itself
+
 
 def withheld(counts: Mapping[Bucket, int], filter: Filter) -> dict[str, int]:
     """How many documents the filter keeps out, each counted under the first reason that holds."""
@@ -26,7 +28,7 @@ def _reason(bucket: Bucket, filter: Filter) -> str:
     if bucket.held:
         return "held back"
     if filter.kinds is not None and bucket.kind not in filter.kinds:
-        return "of another kind"
+        return OTHER_KIND
     if not bucket.enabled and not filter.include_disabled:
         return "disabled"
     return bucket.status.value if bucket.kind is not Kind.VIRTUAL_SERVER else "withheld"

@@ -7,12 +7,14 @@ ranks.
 from repertory.store.catalog import Store
 from repertory.store.copy import copy_database
 from repertory.store.records import (
+    Call,
     Changes,
     DocumentRecord,
     Event,
     KeyRecord,
     NewDocument,
     Override,
+    Pairing,
     Pin,
     Reference,
     Snapshot,
@@ -21,12 +23,14 @@ from repertory.store.records import (
 )
 
 __all__ = [
+    "Call",
     "Changes",
     "DocumentRecord",
     "Event",
     "KeyRecord",
     "NewDocument",
     "Override",
+    "Pairing",
     "Pin",
     "Reference",
     "Snapshot",

@@ -17,10 +17,12 @@ from repertory.graph.derive import MAY_USE, OFFERED, is_node
 from repertory.model import Bucket, Document, Edge, Entity, Field, Filter, Kind
 from repertory.store import graph, write
 from repertory.store.audit import Audit
+from repertory.store.calls import Calls
 from repertory.store.database import WANTED
 from repertory.store.entries import Entries
 from repertory.store.keys import Keys
 from repertory.store.overrides import Overrides
+from repertory.store.pairings import Pairings
 from repertory.store.pins import Pins
 from repertory.store.records import Changes, DocumentRecord, Reference, Snapshot, SourceState
 from repertory.store.schema import documents, edges, embeddings, entities, sources
@@ -37,7 +39,7 @@ _BY_ENTITY = select(documents.c.number, documents.c.id, documents.c.entity_id, d
 )
 
 
-class Store(Audit, Entries, Keys, Overrides, Pins, Sources, Vectors):
+class Store(Audit, Calls, Entries, Keys, Overrides, Pairings, Pins, Sources, Vectors):
     """The truth of one catalog."""
 
     def __init__(self, url: str) -> None:

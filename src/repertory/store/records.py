@@ -49,6 +49,34 @@ class Event:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """That somebody used something: never with which arguments, nor what came of it."""
+
+    who: str
+    tool: str  # an id, "search" for a search of an agent, "" where there was none of that name
+    at: str
+    ms: float
+    outcome: str  # "ok", "refused" when the tool says so itself, else the code of an error
+    exposed: int | None = None  # of a search: results that were shown
+    withheld: int | None = None  # and documents that whoever asked could not find
+    id: int = 0  # given by the store
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain JSON, the same on every surface."""
+        shown = {"id": self.id, "at": self.at, "who": self.who, "tool": self.tool, "ms": round(self.ms, 1), "outcome": self.outcome}
+        return shown if self.exposed is None else {**shown, "exposed": self.exposed, "withheld": self.withheld}
+
+
+class Pairing(NamedTuple):
+    """That calls of a tool followed searches with these terms."""
+
+    terms: frozenset[int]  # dimensions
+    entity_id: str
+    weight: float  # how many, each worth less with time,
+    at: float  # as of then: seconds since 1970
+
+
 class Override(NamedTuple):
     """What is decided about an entry, and the entry as its source brought it where that is something else."""
 

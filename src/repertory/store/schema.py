@@ -165,6 +165,30 @@ audit = Table(  # who did what
     Index("audit_by_time", "at"),
 )
 
+calls = Table(  # who used what, never with which arguments; searches of agents too, with how much they were shown
+    "calls",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("at", String, nullable=False),  # when it began: ISO 8601, UTC, to the millisecond
+    Column("who", String, nullable=False),
+    Column("tool", String, nullable=False),  # an id; empty where there was none of that name
+    Column("ms", Float, nullable=False),
+    Column("outcome", String, nullable=False),
+    Column("exposed", Integer),  # of a search: results that were shown, and documents that were withheld from whoever asked
+    Column("withheld", Integer),
+    Index("calls_by_time", "at"),
+)
+
+usage = Table(  # which tool was called after which search (F07)
+    "usage",
+    metadata,
+    Column("key", String, primary_key=True),  # of terms and tool together
+    Column("terms", LargeBinary, nullable=False),  # the dimensions of the query's terms, uint32: hashes, no text
+    Column("entity_id", String, nullable=False),
+    Column("weight", Float, nullable=False),  # calls, each worth less with time, as of
+    Column("at", Float, nullable=False),  # seconds since 1970
+)
+
 overrides = Table(  # what an administrator decided about an entry, whatever its source says
     "overrides",
     metadata,
