@@ -7,7 +7,7 @@ answer it. Through the official SDK, which is optional: `pip install 'repertory[
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from repertory.errors import UpstreamError
@@ -16,7 +16,7 @@ from repertory.model import Entity
 from repertory.sources.serverspec import origin
 
 if TYPE_CHECKING:
-    from a2a.types import AgentCard, StreamResponse
+    from a2a.types import AgentCard, Part, StreamResponse
 
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -29,6 +29,7 @@ SCHEMA: Mapping[str, Any] = {
     "additionalProperties": False,
 }
 MAX_TEXT = 1_000_000  # characters of an answer
+MAX_DATA = 1_000  # values of an artifact
 
 
 async def send(entity: Entity, order: Order) -> dict[str, Any]:
@@ -36,8 +37,8 @@ async def send(entity: Entity, order: Order) -> dict[str, Any]:
     try:
         import httpx
         from a2a.client import ClientConfig, ClientFactory
-        from a2a.client.errors import A2AClientError
         from a2a.types import Role, SendMessageRequest
+        from a2a.utils.errors import A2AError
     except ImportError:
         raise UpstreamError("Agents are called through the A2A SDK, which is not installed: pip install 'repertory[a2a]'.") from None
     from a2a.helpers.proto_helpers import new_text_message
@@ -48,7 +49,7 @@ async def send(entity: Entity, order: Order) -> dict[str, Any]:
     try:
         async with (
             asyncio.timeout(order.within),
-            httpx.AsyncClient(headers=dict(order.headers), timeout=order.within, trust_env=False) as http,
+            httpx.AsyncClient(headers=dict(order.headers), timeout=2 * order.within, trust_env=False) as http,
             ClientFactory(ClientConfig(httpx_client=http)).create(_card(entity)) as client,
         ):
             async for event in client.send_message(SendMessageRequest(message=message)):
@@ -56,7 +57,7 @@ async def send(entity: Entity, order: Order) -> dict[str, Any]:
                     await order.report(float(answer.events), None, said)
     except TimeoutError:
         raise UpstreamError(f"The agent {entity.path!r} did not answer within {order.within:g} s.") from None
-    except (A2AClientError, httpx.HTTPError, ValueError) as error:  # the SDK's messages quote addresses, which may hold keys
+    except (A2AError, httpx.HTTPError, ValueError) as error:  # the SDK's messages quote addresses, which may hold keys
         raise UpstreamError(f"The agent {entity.path!r} failed ({type(error).__name__}).") from None
     return answer.as_result()
 
@@ -95,27 +96,28 @@ class _Answer:
     def __init__(self) -> None:
         self.events = 0
         self._texts: dict[str, str] = {}  # by the artifact or message they belong to
+        self._data: dict[str, list[Any]] = {}  # what is no text, likewise
         self._state: dict[str, Any] = {}
         self._failed = False
 
     def take(self, event: StreamResponse) -> str:
         """Note one event, and answer what it says."""
-        from a2a.helpers.proto_helpers import get_artifact_text, get_message_text, get_stream_response_text
+        from a2a.helpers.proto_helpers import get_message_text, get_stream_response_text
         from a2a.types import TaskState
 
         self.events += 1
         text = get_stream_response_text(event)
         if event.HasField("message"):
-            self._note(event.message.message_id, get_message_text(event.message), append=False)
+            self._note(event.message.message_id, event.message.parts, append=False)
             self._state |= {"context_id": event.message.context_id, "task_id": event.message.task_id}
         elif event.HasField("artifact_update"):
             update = event.artifact_update
-            self._note(update.artifact.artifact_id, get_artifact_text(update.artifact), append=update.append)
+            self._note(update.artifact.artifact_id, update.artifact.parts, append=update.append)
             self._state |= {"context_id": update.context_id, "task_id": update.task_id}
         else:
             task = event.task if event.HasField("task") else event.status_update
             for artifact in event.task.artifacts:
-                self._note(artifact.artifact_id, get_artifact_text(artifact), append=False)
+                self._note(artifact.artifact_id, artifact.parts, append=False)
             state = TaskState.Name(task.status.state)
             self._failed = state in ("TASK_STATE_FAILED", "TASK_STATE_REJECTED", "TASK_STATE_CANCELED")
             self._state |= {"context_id": task.context_id, "state": state.removeprefix("TASK_STATE_").lower()}
@@ -125,12 +127,20 @@ class _Answer:
                 self._state["said"] = text
         return text
 
-    def _note(self, key: str, text: str, *, append: bool) -> None:
-        joined = self._texts.get(key, "") + text if append else text
-        self._texts[key] = joined[:MAX_TEXT]
+    def _note(self, key: str, parts: Sequence[Part], *, append: bool) -> None:
+        from a2a.helpers.proto_helpers import get_data_parts, get_text_parts
+
+        text, data = "\n".join(get_text_parts(parts)), get_data_parts(parts)
+        self._texts[key] = ((self._texts.get(key, "") if append else "") + text)[:MAX_TEXT]
+        self._data[key] = [*(self._data.get(key, ()) if append else ()), *data][:MAX_DATA]
 
     def as_result(self) -> dict[str, Any]:
         """The answer of a tool: text for the model, the rest for programs."""
         text = "\n\n".join(text for text in self._texts.values() if text) or str(self._state.get("said", ""))
-        structured = {"text": text, **{name: value for name, value in self._state.items() if value and name != "said"}}
+        data = [value for values in self._data.values() for value in values]
+        structured = {
+            "text": text,
+            **({"data": data} if data else {}),
+            **{name: value for name, value in self._state.items() if value and name != "said"},
+        }
         return {"content": [{"type": "text", "text": text}], "structuredContent": structured, "isError": self._failed}

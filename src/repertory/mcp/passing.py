@@ -15,6 +15,8 @@ from repertory.model import Entity, Principal
 
 PRINCIPAL = "repertory.principal"  # where a door leaves who is asking
 
+COMPLETE = {"resultType": "complete", "content": []}  # what a newer protocol wants said that an older server, or an agent, leaves out
+
 Context = ServerRequestContext[Any, Any]
 
 
@@ -37,7 +39,8 @@ async def forward(rep: Repertory, context: Context, params: types.CallToolReques
     caller, session = caller_of(context), session_of(context)
     brought = {"input_responses": params.input_responses, "request_state": params.request_state}
     try:
-        return await rep.call(reference, arguments, caller, report, {name: value for name, value in brought.items() if value}, session)
+        answer = await rep.call(reference, arguments, caller, report, {name: value for name, value in brought.items() if value}, session)
+        return COMPLETE | answer
     except UpstreamError as error:
         if error.answer is None:
             raise
