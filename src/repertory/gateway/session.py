@@ -13,6 +13,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from repertory.errors import LoginRequired, RepertoryError, UpstreamError
@@ -85,14 +86,12 @@ class Session:
         import mcp_types as types
         from mcp import MCPError
         from mcp_types import HEADER_MISMATCH
-        from pydantic import TypeAdapter
 
         parameters = types.CallToolRequestParams(name=order.tool, arguments=dict(order.arguments), **order.extra)
         request = types.CallToolRequest(params=parameters)
 
         async def send(client: Client) -> dict[str, Any]:
-            unchanged: Any = TypeAdapter(dict[str, Any])
-            answer: Any = await client.session.send_request(request, unchanged, order.within, progress_callback=order.report)
+            answer: Any = await client.session.send_request(request, _unchanged(), order.within, progress_callback=order.report)
             return dict(answer)
 
         self.busy += 1
@@ -198,3 +197,11 @@ async def _first(*events: asyncio.Event | anyio.Event) -> None:
     finally:
         for one in waiting:
             one.cancel()
+
+
+@cache
+def _unchanged() -> Any:
+    """What the SDK is to make of an answer: nothing."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(dict[str, Any])

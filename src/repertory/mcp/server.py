@@ -67,10 +67,9 @@ class Gate:
         try:
             if params.name in proxies:
                 return await forward(self._rep, context, params, proxies[params.name].id, arguments)
-            schemas = {tool.name: tool.input_schema for tool in tools.facade("")}
-            if params.name not in schemas:
-                raise MCPError(INVALID_PARAMS, f"There is no tool {params.name!r}; there are {', '.join(schemas)}.")
-            check(params.name, schemas[params.name], arguments)
+            if params.name not in tools.INPUTS:
+                raise MCPError(INVALID_PARAMS, f"There is no tool {params.name!r}; there are {', '.join(tools.INPUTS)}.")
+            check(params.name, tools.INPUTS[params.name], arguments)
             if params.name == tools.SEARCH:
                 return await self._search(context, arguments, caller)
             if params.name == tools.DESCRIBE:

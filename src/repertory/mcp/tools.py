@@ -78,6 +78,7 @@ _CALL_INPUT = _object(
     },
     "id",
 )
+INPUTS: dict[str, dict[str, Any]] = {SEARCH: _SEARCH_INPUT, DESCRIBE: _DESCRIBE_INPUT, CALL: _CALL_INPUT}
 
 
 def facade(about: str) -> list[Tool]:
@@ -87,7 +88,7 @@ def facade(about: str) -> list[Tool]:
             name=SEARCH,
             title="Find what you can use",
             description=about,
-            input_schema=_SEARCH_INPUT,
+            input_schema=INPUTS[SEARCH],
             output_schema=_SEARCH_OUTPUT,
             annotations=ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False),
         ),
@@ -95,7 +96,7 @@ def facade(about: str) -> list[Tool]:
             name=DESCRIBE,
             title="Read what was found",
             description=f"Up to {MAX_DESCRIBED} ids of search in full: a tool's schema, the text of a document or skill, an agent's card.",
-            input_schema=_DESCRIBE_INPUT,
+            input_schema=INPUTS[DESCRIBE],
             output_schema=_DESCRIBE_OUTPUT,
             annotations=ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False),
         ),
@@ -103,7 +104,7 @@ def facade(about: str) -> list[Tool]:
             name=CALL,
             title="Use a tool that was found",
             description="Run a tool with its arguments, or send a message to an agent. The answer is the tool's own.",
-            input_schema=_CALL_INPUT,
+            input_schema=INPUTS[CALL],
             # Whatever is behind it may do anything: honest hints say so.
             annotations=ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=True),
         ),
