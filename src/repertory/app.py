@@ -20,8 +20,9 @@ from repertory import access
 from repertory import settings as settings_module
 from repertory.access import Callers, Denial, Denials
 from repertory.access.tokens import Issuer
-from repertory.answers import Answers
+from repertory.answers import ANSWER_TTL, Answers
 from repertory.bundle import CATALOG, Manifest, Order, begin, finish
+from repertory.cache import TimedCache
 from repertory.embedders.base import Embedder
 from repertory.embedders.choose import make_embedder
 from repertory.errors import Conflict, InvalidRequest, NotFound
@@ -55,6 +56,7 @@ from repertory.text.query import understand
 
 _log = logging.getLogger(__name__)
 
+OVERVIEWS = 256  # that are remembered: one for each set of groups
 TIDY = 60.0  # seconds between two times of tidying up
 
 
@@ -120,6 +122,7 @@ class Repertory(Answers, Registry):
         self.ownership = ownership
         self.callers = Callers(store, Issuer.of(settings), settings.access)
         self._denials = Denials(store)
+        self._overviews: TimedCache[tuple[int, Filter], tuple[dict[Kind, int], list[str]]] = TimedCache(size=OVERVIEWS, ttl=ANSWER_TTL)
         self.history = History(store, self._usage, days=settings.calls_days)
         logs, within = settings.catalog / "logs", settings.call_timeout
         self.gateway = Gateway(store, logs, within, vault, identities, self.history, lambda: sync.snapshot.revision)
@@ -342,10 +345,13 @@ class Repertory(Answers, Registry):
         return [(tool["name"], origins[origin], tool.get("description", "")) for tool, origin in tools if origin in origins]
 
     async def overview(self, principal: Principal = Principal()) -> tuple[dict[Kind, int], list[str]]:
-        """How many entries of each kind this principal may find, and what the servers are about."""
+        """How many entries of each kind this principal may find, and what the servers are about: every list of tools says it."""
         seen = access.narrow(Filter(), principal)
-        counts = {kind: await offload(self._store.count_entities, replace(seen, kinds=frozenset({kind}))) for kind in Kind}
-        servers, _ = await self.entries(Filter(kinds=frozenset({Kind.MCP_SERVER, Kind.VIRTUAL_SERVER})), principal, limit=1000)
+        return (await self._overviews.get((self._sync.snapshot.revision, seen), lambda: offload(self._look_over, seen))).value
+
+    def _look_over(self, seen: Filter) -> tuple[dict[Kind, int], list[str]]:
+        counts = {kind: self._store.count_entities(replace(seen, kinds=frozenset({kind}))) for kind in Kind}
+        servers, _ = self._store.list_entities(replace(seen, kinds=frozenset({Kind.MCP_SERVER, Kind.VIRTUAL_SERVER})), limit=1000)
         return counts, domains(servers)
 
     def status(self) -> dict[str, Any]:

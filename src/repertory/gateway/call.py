@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from repertory import access
+from repertory.cache import TimedCache
 from repertory.errors import SourceError, UpstreamError
 from repertory.gateway import agents
 from repertory.gateway.arguments import check
@@ -31,7 +32,8 @@ from repertory.telemetry import measured
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
-MAX_TARGETS = 4096  # that are known by heart; few catalogs have more tools that are used
+MAX_TARGETS = 4096  # that are known by heart, until the catalog changes; few have more tools that are used
+KNOWN_FOR = 3600.0  # seconds
 MAX_LOG = 1_000_000  # bytes of what a server wrote to its stderr that are kept
 
 
@@ -43,7 +45,7 @@ class Target(NamedTuple):
 
 
 class Gateway:
-    """The way from a found tool to its server. `revision` says how far the catalog has come: what is known by heart holds for one."""
+    """The way from a found tool to its server. `revision` says how far the catalog has come."""
 
     def __init__(
         self,
@@ -62,7 +64,7 @@ class Gateway:
         self._identities = identities
         self._history = history
         self._revision = revision
-        self._targets: tuple[int, dict[tuple[str, Filter], Target]] = (-1, {})
+        self._targets: TimedCache[tuple[int, str, Filter], Target] = TimedCache(size=MAX_TARGETS, ttl=KNOWN_FOR)
         self.upstreams = Upstreams(self._spec, self._log, identities.of)
 
     async def call(
@@ -102,15 +104,9 @@ class Gateway:
             raise UpstreamError(f"{entity.path} answered with an error: {error.error.message}", told) from None
 
     async def _target(self, reference: str, allowed: Filter) -> Target:
-        """What a reference means to somebody who may call this: looked up once, until the catalog changes."""
-        revision = self._revision()
-        if self._targets[0] != revision or len(self._targets[1]) >= MAX_TARGETS:
-            self._targets = (revision, {})
-        known = self._targets[1]
-        target = known.get((reference, allowed))
-        if target is None:
-            target = known[reference, allowed] = await offload(self._resolve, reference, allowed)
-        return target
+        """What a reference means to somebody who may call this."""
+        key = self._revision(), reference, allowed
+        return (await self._targets.get(key, lambda: offload(self._resolve, reference, allowed))).value
 
     def _resolve(self, reference: str, allowed: Filter) -> Target:
         entity = resolve(reference, lambda spelling: self._store.find(spelling, allowed))
