@@ -141,7 +141,8 @@ THINKING = NodeNeed("mcp-server-sequential-thinking", "@modelcontextprotocol/ser
 AXE = NodeNeed(  # MPL-2.0, never shipped
     "axe-core", "axe-core", "4.14.0", "the tests of the web page look for what keeps people out", file="axe.min.js"
 )
-NODE_NEEDS = (EVERYTHING, FILESYSTEM, MEMORY, THINKING, AXE)
+INSPECTOR = NodeNeed("mcp-inspector", "@modelcontextprotocol/inspector", "2.12.0", "the gateway is asked by the MCP Inspector too")
+NODE_NEEDS = (EVERYTHING, FILESYSTEM, MEMORY, THINKING, AXE, INSPECTOR)
 
 TIME = PythonNeed("mcp-server-time", "2026.10.19", _PURPOSE)
 GIT = PythonNeed("mcp-server-git", "2026.10.19", _PURPOSE)

@@ -12,7 +12,7 @@ import pytest
 
 from repertory.errors import UpstreamError
 from repertory.gateway import agents
-from repertory.gateway.upstreams import Order
+from repertory.gateway.session import Order
 from repertory.model import Entity, Kind
 from tests.programs import on_loopback
 from tests.surfaces.programs import Served, run, serving
