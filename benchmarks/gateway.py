@@ -3,8 +3,9 @@
     python -m benchmarks.gateway
 
 One local stdio server, asked to add two numbers: directly with the official client, and through the gateway in this process, over stdio
-(`repertory mcp`) and over HTTP (`repertory serve`). The ways take turns, so that whatever else the machine does meets them all; medians
-of each way, what it takes longer than the direct call, and how many such calls one caller makes in a second, one after the other.
+(`repertory mcp`) and over HTTP (`repertory serve`). Beside them the same server over HTTP, asked directly: what HTTP costs without us. The
+ways take turns, so that whatever else the machine does meets them all; medians of each way, what it takes longer than the direct call, and
+how many such calls one caller makes in a second, one after the other.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ import httpx2
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from tests.programs import on_loopback
 
 import repertory
 
@@ -91,12 +93,13 @@ async def measure(calls: int, directory: Path) -> dict[str, list[float]]:
         async with repertory.open(directory / name, embedder="none") as rep:
             assert not (await rep.add(directory / "mcp.json")).problems
     gate = StdioServerParameters(command=CLI[0], args=[*CLI[1:], "mcp", "--catalog", str(directory / "stdio")], env=_environment())
-    with service(directory / "http") as note:
-        return await _measure(calls, directory, gate, note)
+    with service(directory / "http") as note, on_loopback("tests.workshop", "http", "{port}") as url:
+        return await _measure(calls, directory, gate, note, url)
 
 
-async def _measure(calls: int, directory: Path, gate: StdioServerParameters, note: dict[str, Any]) -> dict[str, list[float]]:
+async def _measure(calls: int, directory: Path, gate: StdioServerParameters, note: dict[str, Any], url: str) -> dict[str, list[float]]:
     async with (
+        Client(streamable_http_client(f"{url}/mcp"), cache=None) as direct_http,
         Client(stdio_client(StdioServerParameters(**server())), cache=None) as direct,
         repertory.open(directory / "here", embedder="none") as rep,
         Client(stdio_client(gate), cache=None) as over_stdio,
@@ -104,6 +107,7 @@ async def _measure(calls: int, directory: Path, gate: StdioServerParameters, not
     ):
         ways: dict[str, Call] = {
             "direct": lambda number: direct.call_tool("add", {"first": number, "second": 1}),
+            "direct HTTP": lambda number: direct_http.call_tool("add", {"first": number, "second": 1}),
             "in process": lambda number: rep.call("workshop/add", {"first": number, "second": 1}),
             "over stdio": _through(over_stdio),
             "over HTTP": _through(over_http),

@@ -213,15 +213,20 @@ def test_the_inspector_over_http(seven: Seven) -> None:
     listed = inspect(seven, "http", "tools/list")
     assert [tool["name"] for tool in listed["tools"]] == ["search", "describe", "call"]
 
-    def use(path: str) -> None:
-        found = inspect(seven, "http", "tools/call", "search", query=QUERIES[path], kinds=["tool"])
-        described = inspect(seven, "http", "tools/call", "describe", ids=[path])
-        check_answers(seven, path, found["structuredContent"], described["structuredContent"])
-        called = inspect(seven, "http", "tools/call", "call", id=path, arguments=seven.arguments[path])
-        assert wire(called) == wire(seven.expected(path)), path
+    def described(paths: list[str]) -> list[Any]:
+        entries: list[Any] = inspect(seven, "http", "tools/call", "describe", ids=paths)["structuredContent"]["entries"]
+        return entries
 
+    def used(path: str) -> tuple[Any, Any]:
+        found = inspect(seven, "http", "tools/call", "search", query=QUERIES[path], kinds=["tool"])
+        return found["structuredContent"], inspect(seven, "http", "tools/call", "call", id=path, arguments=seven.arguments[path])
+
+    paths = list(QUERIES)
     with ThreadPoolExecutor(4) as workers:  # every question is a program of its own
-        list(workers.map(use, QUERIES))
+        entries = [entry for some in workers.map(described, (paths[:5], paths[5:])) for entry in some]
+        for path, entry, (found, called) in zip(paths, entries, workers.map(used, paths), strict=True):
+            check_answers(seven, path, found, {"entries": [entry]})
+            assert wire(called) == wire(seven.expected(path)), path
 
 
 def test_the_inspector_over_stdio(seven: Seven) -> None:

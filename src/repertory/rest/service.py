@@ -134,8 +134,8 @@ def create_service(rep: Repertory, token: str, doors: Mapping[str, Door] = Mappi
         return document
 
     service.openapi = openapi  # type: ignore[method-assign]  # FastAPI's own way
-    for path, door in doors.items():
-        service.router.routes.append(Route(path, door))
+    # First, because every call of a tool comes through here, and would be compared with all the routes before.
+    service.router.routes[:0] = [Route(path, door) for path, door in doors.items()]
     return service
 
 
