@@ -60,6 +60,7 @@ class SearchRequest:
     limit: int = DEFAULT_LIMIT
     summary: str = ""  # what the conversation is about; joins the query at lower weight (E07)
     context: Mapping[str, Any] | Sequence[Any] | str | None = None  # likewise, flat or nested
+    hypothesis: str = ""  # an imagined answer: embedded instead of the query, while words are looked for as asked (HyDE)
     min_score: float = 0.0  # results that would be shown with less are left out (C03)
     min_confidence: float | None = None  # a less likely answer abstains (F01)
     explain: bool = False  # look up which words matched in which fields (F03)

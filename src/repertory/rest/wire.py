@@ -34,6 +34,11 @@ class SearchBody(BaseModel):
     limit: int = Field(DEFAULT_LIMIT, ge=1, le=MAX_LIMIT)
     summary: str = Field("", max_length=MAX_QUERY_LENGTH, description="What the conversation is about; counts less than the query.")
     context: dict[str, Any] | list[Any] | str | None = Field(None, description="Flat or nested; counts less than the query.")
+    hypothesis: str = Field(
+        "",
+        max_length=MAX_QUERY_LENGTH,
+        description="An imagined answer (HyDE): embedded instead of the query; words still look for the query.",
+    )
     min_score: float = Field(0.0, ge=0, le=1, description="Results that would be shown with less are left out.")
     min_confidence: float | None = Field(None, ge=0, le=1, description="Below it the answer abstains.")
     include_deprecated: bool = False

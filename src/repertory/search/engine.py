@@ -100,6 +100,7 @@ class Engine:
             return await offload(self._browse, planned)
         rewrite, rewrite_note = await rewritten(self.rewriter if planned.rewrite else None, request.query)
         query = understand(rewrite or request.query, self.sync.snapshot.short_names, context, request.query if rewrite else "")
+        query = replace(query, hypothesis=request.hypothesis.strip())
         if planned.identify and query.identifier and await offload(self._is_telling, query.identifier):
             planned = planned.by_words()
         place = self._place(planned.filter)

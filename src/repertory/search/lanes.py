@@ -62,7 +62,7 @@ async def start(plan: SearchPlan, query: Query, place: Place, embedder: Embedder
     if VECTOR not in plan.lanes:
         return Head(plan, Reading(query))  # nothing to wait for: `run` does it all, on one thread
     head, vectors = await asyncio.gather(offload(_ahead, plan, query, place), look(embedder, query.texts, query.context, bare=place.bare))
-    if head.reading.corrected and not isinstance(vectors, str):  # what was embedded meanwhile has the typing errors in it
+    if head.reading.query.texts != query.texts and not isinstance(vectors, str):  # what was embedded meanwhile has the typing errors in it
         vectors = await look(embedder, head.reading.query.texts, query.context, bare=place.bare)
     if not isinstance(vectors, str):
         return replace(head, vectors=vectors)

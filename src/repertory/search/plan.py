@@ -130,7 +130,10 @@ def plan(request: SearchRequest, filter: Filter, defaults: Defaults = NO_WISHES)
     )
     usual = 0.0 if filter.tags else learned().threshold  # who filters by tag has said what it is about
     confidence = next(least for least in (request.min_confidence, defaults.min_confidence, usual) if least is not None)
-    return _STRATEGIES[strategy](base, _Wishes(choices, fusion, defaults.weights or {}, confidence))
+    planned = _STRATEGIES[strategy](base, _Wishes(choices, fusion, defaults.weights or {}, confidence))
+    if request.hypothesis.strip():  # it is there to be embedded; and confidence was learned from queries, not from imagined answers
+        return replace(planned, identify=False, abstain=None)
+    return planned
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +236,10 @@ def _check(request: SearchRequest) -> None:
     for name, value in (("min_score", request.min_score), ("min_confidence", request.min_confidence)):
         if value is not None and not 0.0 <= value <= 1.0:
             raise InvalidRequest(f"{name} is {value}; it must be between 0 and 1.")
-    if any("\ud800" <= character <= "\udfff" for text in (request.query, *request.tags) for character in text):
-        raise InvalidRequest("The query or a tag is not valid Unicode. Send it as UTF-8.")
-    if len(request.query) > MAX_QUERY_LENGTH:
-        raise InvalidRequest(f"The query has {len(request.query)} characters; at most {MAX_QUERY_LENGTH} are read. Shorten it.")
+    if any("\ud800" <= character <= "\udfff" for text in (request.query, request.hypothesis, *request.tags) for character in text):
+        raise InvalidRequest("The query, the hypothesis or a tag is not valid Unicode. Send it as UTF-8.")
+    for name, text in (("query", request.query), ("hypothesis", request.hypothesis)):
+        if len(text) > MAX_QUERY_LENGTH:
+            raise InvalidRequest(f"The {name} has {len(text)} characters; at most {MAX_QUERY_LENGTH} are read. Shorten it.")
+    if request.hypothesis.strip() and not request.query.strip():
+        raise InvalidRequest("A hypothesis stands for the meaning of a query: send the query with it.")

@@ -36,7 +36,8 @@ def read(query: Query, place: Place, *, correct: bool) -> Reading:
     if correct and not all(frequency.values()):
         text, corrected = correct_query(query.text, known_in(place.index, place.visible), place.spelling)
         if corrected:
-            query = replace(understand(text, place.names, query.context, query.original), nouns=query.nouns)
+            meant = understand(text, place.names, query.context, query.original)
+            query = replace(meant, nouns=query.nouns, hypothesis=query.hypothesis)
             frequency = _frequencies(query, place)
     documents = place.scope.documents
     return Reading(

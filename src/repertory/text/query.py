@@ -22,10 +22,13 @@ class Query:
     context: str = ""  # what it is asked about (E07)
     context_words: tuple[str, ...] = ()
     original: str = ""  # what was asked, where `text` is a rewrite or a correction of it
+    hypothesis: str = ""  # what an answer might say
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """What the embedder reads: the better one counts (E06)."""
+        """What the embedder reads: the better one counts (E06). A hypothesis stands for the query."""
+        if self.hypothesis:
+            return (self.hypothesis,)
         return (self.original, self.text) if self.original else (self.text,)
 
 
