@@ -82,6 +82,14 @@ class Settings(BaseSettings):
     )
     reranker_key: SecretStr | None = Field(None, description="API key of the re-ranker.")
     reranker_timeout: float = Field(5.0, gt=0, description="Seconds to wait for a re-ranking.")
+    chat_url: str | None = Field(
+        None, description="Base URL of an OpenAI-compatible chat model that answers questions; none: passages only."
+    )
+    chat_model: str | None = Field(None, validate_default=True, description="Model that answers questions.")
+    chat_key: SecretStr | None = Field(None, description="API key of the chat model.")
+    chat_timeout: float = Field(60.0, gt=0, description="Seconds to wait for a chat model's first word, and for each word after it.")
+    chat_tokens: int = Field(1024, ge=16, le=100_000, description="How long an answer may become, in tokens.")
+    chat_context: int = Field(3000, ge=200, le=1_000_000, description="How much of what was found the chat model reads, in tokens.")
     answer_cache: int = Field(1024, ge=0, description="How many answers are remembered, five minutes at most; 0 remembers none.")
     guard: Literal["off", "pin", "review"] = Field(
         "pin", description="pin: what others changed since it was accepted is held back; review: what is new, too; off: nothing is checked."
@@ -143,7 +151,7 @@ class Settings(BaseSettings):
             raise ValueError("oidc_issuer and oidc_audience go together: set both, or neither")
         return audience
 
-    @field_validator("rewriter_model", "reranker_model")
+    @field_validator("rewriter_model", "reranker_model", "chat_model")
     @classmethod
     def _url_and_model_go_together(cls, model: str | None, info: ValidationInfo) -> str | None:
         url = (info.field_name or "").replace("_model", "_url")

@@ -25,7 +25,7 @@ async def test_a_hypothesis_is_embedded_in_place_of_the_query(rep: Repertory) ->
     imagined = await rep.search(
         SearchRequest("settle a bill", strategy=Strategy.EMBEDDING, hypothesis="Put food out for the cats and dogs")
     )
-    assert ids(plain)[0] == "tool:bank/pay"
+    assert ids(plain)[0] == "doc:ledger.md"
     assert ids(imagined)[0] == "tool:zoo/feed"
 
 

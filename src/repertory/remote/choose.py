@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from repertory.remote.base import Reranker, Rewriter
+from repertory.remote.base import ChatModel, Reranker, Rewriter
+from repertory.remote.chat import HttpChatModel
 from repertory.remote.crossencoder import OnnxReranker
 from repertory.remote.reranker import HttpReranker
 from repertory.remote.rewriter import ChatRewriter
-from repertory.remote.wrappers import CachedRewriter, GuardedReranker, GuardedRewriter
+from repertory.remote.wrappers import CachedRewriter, GuardedChatModel, GuardedReranker, GuardedRewriter
 from repertory.settings import Settings
 
 
@@ -31,3 +32,12 @@ def make_reranker(settings: Settings) -> Reranker | None:
         settings.reranker_url, settings.reranker_model, api=settings.reranker_api, api_key=settings.reranker_key, timeout=limit
     )
     return GuardedReranker(inner, timeout=limit)
+
+
+def make_chat_model(settings: Settings) -> ChatModel | None:
+    """The model that the settings name for answering questions, with its breaker."""
+    if not (settings.chat_url and settings.chat_model):
+        return None
+    limit = settings.chat_timeout
+    inner = HttpChatModel(settings.chat_url, settings.chat_model, api_key=settings.chat_key, timeout=limit, tokens=settings.chat_tokens)
+    return GuardedChatModel(inner, timeout=limit)

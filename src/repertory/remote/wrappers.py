@@ -6,15 +6,17 @@ useful order: a known query is rewritten while the breaker is open.
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 
 from repertory.breaker import Breaker
 from repertory.cache import Clock, TimedCache
 from repertory.errors import RemoteModelError
-from repertory.remote.base import Reranker, Rewriter
+from repertory.remote.base import ChatModel, Ending, Reranker, Rewriter
 
 PAUSE = 30.0  # seconds: as long as a failed embedder rests
+WHOLE = 10  # times the wait for a word: as long as a whole answer of a chat model may take
 REWRITE_TTL = 1800.0  # E09
 REWRITES = 2048  # as many as query vectors: the same queries
 
@@ -60,3 +62,35 @@ class GuardedReranker:
 
     async def close(self) -> None:
         await self._reranker.close()
+
+
+class GuardedChatModel:
+    """A time limit for the first word and for the whole answer, and a breaker that opens when the first word does not come."""
+
+    def __init__(self, model: ChatModel, *, pause: float = PAUSE, timeout: float = 60.0, clock: Clock = time.monotonic) -> None:
+        self._model = model
+        self._timeout = timeout
+        self._breaker = Breaker("The chat model", RemoteModelError, pause=pause, timeout=timeout, clock=clock)
+
+    @property
+    def model(self) -> str:
+        return self._model.model
+
+    async def reply(self, messages: Sequence[Mapping[str, str]]) -> AsyncGenerator[str | Ending, None]:
+        pieces = self._model.reply(messages)
+        ends = asyncio.get_running_loop().time() + WHOLE * self._timeout
+        try:
+            yield await self._breaker.call(lambda: anext(pieces))
+            while True:
+                async with asyncio.timeout_at(ends):
+                    piece = await anext(pieces, None)
+                if piece is None:
+                    return
+                yield piece
+        except TimeoutError:
+            raise RemoteModelError(f"The chat model did not come to an end in {WHOLE * self._timeout:g} s.") from None
+        finally:
+            await pieces.aclose()
+
+    async def close(self) -> None:
+        await self._model.close()
