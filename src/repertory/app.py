@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 import shutil
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,6 +23,10 @@ from repertory.access.tokens import Issuer
 from repertory.answers import ANSWER_TTL, Answers
 from repertory.bundle import CATALOG, Manifest, Order, begin, finish
 from repertory.cache import TimedCache
+from repertory.chat.answer import Answer, Done
+from repertory.chat.answer import Event as ChatEvent
+from repertory.chat.ask import Chat
+from repertory.chat.request import ChatRequest
 from repertory.embedders.base import Embedder
 from repertory.embedders.choose import make_embedder
 from repertory.errors import Conflict, InvalidRequest, NotFound
@@ -43,8 +47,8 @@ from repertory.model import Edge, Entity, Filter, Kind, Principal, SearchRequest
 from repertory.model.request import MAX_LIMIT
 from repertory.offload import offload
 from repertory.owner import Ownership
-from repertory.remote.base import Reranker, Rewriter
-from repertory.remote.choose import make_reranker, make_rewriter
+from repertory.remote.base import ChatModel, Reranker, Rewriter
+from repertory.remote.choose import make_chat_model, make_reranker, make_rewriter
 from repertory.search import listing
 from repertory.search.categories import Category, categories
 from repertory.search.usage import terms_of
@@ -77,8 +81,8 @@ async def open_with(settings: Settings) -> AsyncIterator[Repertory]:
         store = await offload(Store.at, settings.catalog)
         stack.callback(store.close)
         embedder = await offload(make_embedder, settings)
-        rewriter, reranker = make_rewriter(settings), make_reranker(settings)
-        for part in (embedder, rewriter, reranker):
+        rewriter, reranker, chat_model = make_rewriter(settings), make_reranker(settings), make_chat_model(settings)
+        for part in (embedder, rewriter, reranker, chat_model):
             if part is not None:
                 stack.push_async_callback(part.close)
         under_way = await offload(change.under_way, store, embedder, settings)
@@ -91,7 +95,7 @@ async def open_with(settings: Settings) -> AsyncIterator[Repertory]:
         model, dimensions = (answering.model, answering.dimensions) if answering else (None, 0)
         sync = await offload(Sync, store, index, model=model, dimensions=dimensions)
         await offload(sync.open)
-        repertory = Repertory(settings, ownership, store, index, sync, embedder, under_way, rewriter, reranker)
+        repertory = Repertory(settings, ownership, store, index, sync, embedder, under_way, rewriter, reranker, chat_model)
         stack.push_async_callback(repertory.callers.close)
         stack.push_async_callback(repertory.close)
         stack.push_async_callback(repertory.gateway.close)
@@ -115,6 +119,7 @@ class Repertory(Answers, Registry):
         under_way: Change | None = None,
         rewriter: Rewriter | None = None,
         reranker: Reranker | None = None,
+        chat_model: ChatModel | None = None,
     ) -> None:
         vault = Vault(settings.catalog, settings.credentials)
         identities = Identities(vault)
@@ -126,6 +131,7 @@ class Repertory(Answers, Registry):
         self.history = History(store, self._usage, days=settings.calls_days)
         logs, within = settings.catalog / "logs", settings.call_timeout
         self.gateway = Gateway(store, logs, within, vault, identities, self.history, lambda: sync.snapshot.revision)
+        self._chat = Chat(self.search, self.classify, chat_model, settings.chat_context)
 
     async def search(
         self, request: SearchRequest | str, principal: Principal = Principal(), session: str = "", *, noted: bool = False
@@ -144,6 +150,15 @@ class Repertory(Answers, Registry):
             hidden = sum(count for reason, count in kept_out.items() if reason != OTHER_KIND)
             self.history.note(principal.name, "search", answer.took_ms, "ok", len(answer.results), hidden)
         return answer
+
+    def ask(self, request: ChatRequest | str, principal: Principal = Principal()) -> AsyncGenerator[ChatEvent, None]:
+        """Answer a question from the catalog while it is being answered: passages, text, citations, and `Done` last (D07)."""
+        return self._chat.ask(ChatRequest(request) if isinstance(request, str) else request, principal)
+
+    async def answer(self, request: ChatRequest | str, principal: Principal = Principal()) -> Answer:
+        """The same, when it is done."""
+        async with contextlib.aclosing(self.ask(request, principal)) as events:
+            return next(event.answer for event in [event async for event in events] if isinstance(event, Done))
 
     async def categories(self, query: str, principal: Principal = Principal()) -> list[Category]:
         """The best categories for a query, each with its best tools (E11)."""

@@ -18,7 +18,7 @@ ROWS: tuple[frozenset[str], ...] = (
     frozenset({"evaluate"}),
     frozenset({"app"}),
     frozenset({"answers"}),
-    frozenset({"gateway"}),
+    frozenset({"gateway", "chat"}),
     frozenset({"search", "ingest"}),
     frozenset({"indexes"}),
     frozenset({"access", "bundle"}),

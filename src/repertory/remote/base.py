@@ -31,9 +31,12 @@ class Reranker(Protocol):
         ...
 
 
+DONE, LENGTH, CUT = "stop", "length", "cut"  # endpoints have words of their own besides, such as content_filter
+
+
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a chat model's answer ended: `stop` where the model was done, else why it was not; and what it cost, where that was told."""
+    """How a chat model's answer ended, and what it cost where that was told."""
 
     reason: str
     usage: Mapping[str, int] | None = None

@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from repertory.endpoint import Endpoint
 from repertory.errors import RemoteModelError
-from repertory.remote.base import Ending
+from repertory.remote.base import CUT, DONE, LENGTH, Ending
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
 _LETTERS = 8  # characters of one token, at the most that languages have on average: an endpoint that ignores max_tokens is stopped there
 _REFUSED = ("HTTP 400", "HTTP 422")  # how endpoints say that they do not know a field
-
-DONE, LENGTH, FILTERED, CUT = "stop", "length", "content_filter", "cut"
 
 
 class HttpChatModel:
