@@ -122,7 +122,7 @@ class Chat:
         yield Done(replace(answer, text=text, citations=quoted, diagnostics=notes))
 
     async def _abstain(self, request: ChatRequest, answer: Answer) -> Events:
-        topics = [f"{one.entity.name} › {one.anchor}" if one.anchor else one.entity.name for one in answer.nearest]
+        topics = [_topic(one.entity.name, one.anchor) for one in answer.nearest]
         text = "\n".join([NO_PASSAGES, *(["", "The nearest topics:", *(f"- {topic}" for topic in topics)] if topics else [])])
         yield Delta(text)
         yield Done(replace(answer, text=text))
@@ -184,11 +184,12 @@ def _remarks(reply: _Reply, rests_on_passages: bool) -> Iterator[Diagnostic]:
 
 def _quotes(passages: Sequence[Passage]) -> str:
     """Passages as a text: a line that names and cites each, and its words as a quotation."""
-    return "\n\n".join(f"**{_where(one)}** [{one.number}]\n\n{_quotation(one.text)}" for one in passages)
+    return "\n\n".join(f"**{_topic(one.name, one.anchor)}** [{one.number}]\n\n{_quotation(one.found)}" for one in passages)
 
 
-def _where(passage: Passage) -> str:
-    return f"{passage.name} › {passage.anchor}" if passage.anchor and passage.anchor != passage.name else passage.name
+def _topic(name: str, anchor: str) -> str:
+    """A file's first heading is mostly its name already."""
+    return anchor if anchor.startswith(name) else f"{name} › {anchor}" if anchor else name
 
 
 def _quotation(text: str) -> str:

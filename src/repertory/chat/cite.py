@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator
 _MARKS = re.compile(r"(?P<space>[ \t]{0,3})(?:(?P<open>[\[【])|(?P<tick>`+)|\Z)")
 _CITATION = re.compile(r"\[\^?\s*(?P<numbers>[0-9]{1,4}(?:\s*[,;–-]\s*[0-9]{1,4})*)\s*\]|【\s*(?P<one>[0-9]{1,4})[^】\n]{0,60}】")
 _BEGUN = re.compile(r"\[\^?[0-9\s,;–-]{0,60}|【[^】\n]{0,70}")  # what may become one with the next piece
+_OPEN = re.compile(r"[\[【][\^0-9\s,;–-]{0,60}\Z")  # what would become one where a citation behind it is taken out
 _PART = re.compile(r"([0-9]+)(?:\s*[–-]\s*([0-9]+))?")
 _FENCED = re.compile(r"^[ \t]{0,3}(`{3,})[^`\n]*$", re.MULTILINE)
 _CODE = 300  # characters: an inline piece of code that is not closed by then is none
@@ -26,6 +27,7 @@ class Citer:
         self._fence = ""  # the backticks that will end a block of code
         self._line = True  # whether what comes next opens a line
         self._after = False  # whether a citation was just told
+        self._tail = ""  # of what was told
         self.cited: list[int] = []
         self.removed = 0  # citations of nothing
 
@@ -74,8 +76,10 @@ class Citer:
             return
         numbers = [number for number in _numbers(found["numbers"] or found["one"]) if number in self._known]
         self._held = self._held[found.end() :]
-        self.removed += not numbers
-        if numbers:
+        if not numbers:
+            self.removed += 1
+            yield self._out("?" if _OPEN.search(self._tail) else "")
+        else:
             yield self._out(mark["space"] + "".join(f"[{number}]" for number in numbers))
             self._after = True
             for number in numbers:
@@ -110,7 +114,8 @@ class Citer:
     def _out(self, text: str) -> str:
         """What was cited just before must not become the label of a link: `[1](somewhere)`."""
         link = self._after and text.startswith("(")
-        self._after, self._line = False, text.endswith("\n")
+        if text:
+            self._after, self._line, self._tail = False, text.endswith("\n"), (self._tail + text)[-80:]
         return f" {text}" if link else text
 
 

@@ -1,6 +1,6 @@
 """Which passages does an answer rest on?
 
-What a search found, each with what stands around it: the next chunk of its file, the one before, and what opens the section above, as far
+What a search found, each with what stands around it: the chunks of its file after and before it, and what opens the section above, as far
 as the budget of tokens reaches. Everything is read from the entries as the search showed them, so access needs no second look (A18).
 """
 
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from repertory.model import Entity, Kind, Result
 
 SMALLEST = 40  # tokens: less of a passage says nothing
+REACH = 3  # chunks after and before: what is farther away is about something else
 SHARE = 2  # no passage takes more than half of the budget by itself
 BYTES = 4  # of UTF-8 per token: about right for English, and on the safe side for scripts whose letters take three
 
@@ -28,7 +29,8 @@ class Passage:
     path: str
     name: str
     anchor: str  # its heading path
-    text: str
+    found: str  # what was found
+    text: str  # the same with what stands around it
     excerpt: str
     score: float
     confidence: float | None
@@ -76,11 +78,12 @@ def gather(results: Iterable[Result], budget: int) -> tuple[Passage, ...]:
         text = _cut(sections[at].text, min(left, budget // SHARE))
         drafts.append(_Draft(result, sections, at, text))
         left -= tokens(text)
-    for draft in drafts:
-        for position in _neighbours(draft.sections, draft.at):
-            if (cost := tokens(draft.sections[position].text)) <= left:
-                draft.around.add(position)
-                left -= cost
+    for steps in range(1, REACH + 1):
+        for draft in drafts:
+            for position in _around(draft.sections, draft.at, steps) - draft.around:
+                if (cost := tokens(draft.sections[position].text)) <= left:
+                    draft.around.add(position)
+                    left -= cost
     return tuple(_passage(number, draft) for number, draft in enumerate(drafts, 1))
 
 
@@ -99,6 +102,7 @@ def _passage(number: int, draft: _Draft) -> Passage:
         path=entity.path,
         name=entity.name,
         anchor=result.anchor,
+        found=draft.text,
         text=_joined(draft),
         excerpt=result.excerpt,
         score=result.score,
@@ -121,11 +125,11 @@ def _joined(draft: _Draft) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _neighbours(sections: Sequence[_Section], at: int) -> list[int]:
+def _around(sections: Sequence[_Section], at: int, steps: int) -> set[int]:
+    """What is so many steps away; and with the first step what opens the section above."""
     path = sections[at].path
-    parent = next((one for one in range(at - 1, -1, -1) if len(sections[one].path) < len(path) and sections[one].path == path[:-1]), None)
-    near = [position for position in (at + 1, at - 1) if 0 <= position < len(sections)]
-    return near if parent is None or parent in near else [*near, parent]
+    parent = next((one for one in range(at - 1, -1, -1) if path and sections[one].path == path[:-1]), None) if steps == 1 else None
+    return {one for one in (at + steps, at - steps, parent) if one is not None and 0 <= one < len(sections)}
 
 
 def _position(document_id: str) -> int:

@@ -11,12 +11,24 @@ import typer
 
 import repertory
 from repertory import settings as settings_module
-from repertory.cli import exporting, granting, importing, installing, logins, measuring, reviewing, using
+from repertory.cli import asking, exporting, granting, importing, installing, logins, measuring, reviewing, using
 from repertory.cli.exits import exit_code
-from repertory.cli.terminal import CatalogOption, JsonOption, ask, err, out, print_json, progress_bar, read_settings, start_logging
+from repertory.cli.terminal import (
+    CatalogOption,
+    JsonOption,
+    KindOption,
+    TagOption,
+    ask,
+    err,
+    out,
+    print_json,
+    progress_bar,
+    read_settings,
+    start_logging,
+)
 from repertory.errors import RepertoryError
 from repertory.graph.draw import Format
-from repertory.model import Fusion, Kind, Preset, Strategy
+from repertory.model import Fusion, Preset, Strategy
 from repertory.model.request import DEFAULT_LIMIT, MAX_LIMIT
 
 app = typer.Typer(
@@ -29,20 +41,6 @@ app = typer.Typer(
 )
 
 COMMITS = 1_000  # as many as `sources/history` takes; named here, because its engines load only where they are needed
-
-
-def _kind(word: str) -> Kind:
-    """A kind by its wire name, or by the word that we print for it."""
-    words = {kind.value: kind for kind in Kind} | {kind.prefix: kind for kind in Kind}
-    if word not in words:
-        raise typer.BadParameter(f"{word!r} is no kind. Kinds: {', '.join(kind.prefix for kind in Kind)}.")
-    return words[word]
-
-
-KindOption = Annotated[
-    list[Kind] | None,
-    typer.Option("--kind", "-k", parser=_kind, metavar="KIND", help="Only server, tool, agent, skill, virtual or doc; repeatable."),
-]
 
 
 def main() -> None:
@@ -118,7 +116,7 @@ def search(
     strategy: Annotated[Strategy | None, typer.Option("--strategy", "-s", help="How to search.", show_default=False)] = None,
     fusion: Annotated[Fusion | None, typer.Option("--fusion", help="How hybrid joins its lanes.", show_default=False)] = None,
     kind: KindOption = None,
-    tag: Annotated[list[str] | None, typer.Option("--tag", "-t", help="Only entries with this tag.", show_default=False)] = None,
+    tag: TagOption = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=MAX_LIMIT, help="How many results.")] = DEFAULT_LIMIT,
     context: Annotated[str, typer.Option("--context", help="What it is about; counts less than the query.", show_default=False)] = "",
     min_confidence: Annotated[
@@ -276,6 +274,7 @@ def doctor(
 
 
 app.add_typer(exporting.app)
+app.add_typer(asking.app)
 app.add_typer(using.app)
 app.add_typer(granting.app)
 app.add_typer(logins.app)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from dataclasses import asdict
 from typing import Any, Protocol
 from urllib.parse import quote
@@ -34,6 +34,7 @@ class Session(Protocol):
     """What a command can ask."""
 
     async def search(self, body: Answer) -> Answer: ...
+    def ask(self, body: Answer) -> AsyncGenerator[tuple[str, Answer], None]: ...
     async def entries(self, kinds: list[Kind], limit: int, offset: int) -> Answer: ...
     async def show(self, reference: str) -> Answer: ...
     async def classify(self, query: str) -> Answer: ...
@@ -96,6 +97,13 @@ class Local:
         request = SearchRequest.from_json(body)
         response = await self._rep.search(request)
         return dict(response.as_json(explain=request.explain))
+
+    async def ask(self, body: Answer) -> AsyncGenerator[tuple[str, Answer], None]:
+        from repertory.chat.request import ChatRequest
+
+        async with contextlib.aclosing(self._rep.ask(ChatRequest.from_json(body))) as events:
+            async for event in events:
+                yield event.name, event.as_json()
 
     async def classify(self, query: str) -> Answer:
         return asdict(self._rep.classify(query))
@@ -174,6 +182,21 @@ class Remote:
     async def search(self, body: Answer) -> Answer:
         answer = await self._ask("POST", "/api/search", json=body)
         return {name: value for name, value in answer.items() if name != "cursor"}  # a terminal shows one page
+
+    async def ask(self, body: Answer) -> AsyncGenerator[tuple[str, Answer], None]:
+        async with self._client.stream("POST", "/chat", json=body, timeout=None) as response:
+            if response.status_code != 200:
+                await response.aread()
+                raise _error(response.json())
+            name = ""
+            async for line in response.aiter_lines():
+                field, _, value = line.partition(": ")
+                if field == "event":
+                    name = value
+                elif field == "data" and name == "problem":
+                    raise _error(json.loads(value))
+                elif field == "data":
+                    yield name, json.loads(value)
 
     async def classify(self, query: str) -> Answer:
         return await self._ask("GET", "/api/classify", params={"query": query})

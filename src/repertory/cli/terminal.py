@@ -15,6 +15,7 @@ import typer
 from rich.console import Console
 
 from repertory import settings as settings_module
+from repertory.model import Kind
 from repertory.settings import Settings
 
 if TYPE_CHECKING:
@@ -25,6 +26,21 @@ err = Console(stderr=True)
 
 CatalogOption = Annotated[Path | None, typer.Option("--catalog", "-c", help="The catalog directory.", show_default=False)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
+TagOption = Annotated[list[str] | None, typer.Option("--tag", "-t", help="Only entries with this tag.", show_default=False)]
+
+
+def _kind(word: str) -> Kind:
+    """A kind by its wire name, or by the word that we print for it."""
+    words = {kind.value: kind for kind in Kind} | {kind.prefix: kind for kind in Kind}
+    if word not in words:
+        raise typer.BadParameter(f"{word!r} is no kind. Kinds: {', '.join(kind.prefix for kind in Kind)}.")
+    return words[word]
+
+
+KindOption = Annotated[
+    list[Kind] | None,
+    typer.Option("--kind", "-k", parser=_kind, metavar="KIND", help="Only server, tool, agent, skill, virtual or doc; repeatable."),
+]
 
 
 def read_settings(**arguments: Any) -> Settings:

@@ -24,6 +24,7 @@ from repertory.model import Principal
 from repertory.rest import (
     answers,
     audit,
+    chat,
     connect,
     entries,
     health,
@@ -52,6 +53,7 @@ ROUTES = (
     health,
     search,
     semantic,
+    chat,
     lists,
     connect,
     use,

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from repertory.chat.request import MAX_ANSWER_LENGTH, MAX_TURNS, ChatRequest
 from repertory.model import Fusion, Kind, Preset, SearchRequest, Status, Strategy
 from repertory.model.request import DEFAULT_LIMIT, MAX_LIMIT, MAX_QUERY_LENGTH
 
@@ -51,6 +52,34 @@ class SearchBody(BaseModel):
     def to_request(self) -> SearchRequest:
         """The request in our own nouns."""
         return SearchRequest.from_json(self.model_dump(exclude={"detail", "cursor"}))
+
+
+class TurnBody(BaseModel):
+    """What was asked before, and what was answered."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: str = Field(max_length=MAX_QUERY_LENGTH)
+    answer: str = Field(max_length=MAX_ANSWER_LENGTH)
+
+
+class ChatBody(BaseModel):
+    """The body of `POST /chat`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: str = Field(min_length=1, max_length=MAX_QUERY_LENGTH, examples=["When is a late parcel refunded?"])
+    turns: list[TurnBody] = Field(default_factory=list, max_length=MAX_TURNS, description="The conversation before, oldest first.")
+    kinds: set[Kind] | None = Field(None, description="Only from entries of these kinds; all when absent.")
+    tags: set[str] = Field(default_factory=set, description="Only from entries that have all of these tags.")
+    limit: int | None = Field(None, ge=1, le=MAX_LIMIT, description="Passages at most; else as the kind of question wants.")
+    summary: str = Field("", max_length=MAX_QUERY_LENGTH, description="What the conversation is about; counts less than the question.")
+    context: dict[str, Any] | list[Any] | str | None = Field(None, description="Flat or nested; counts less than the question.")
+    stream: bool = Field(True, description="Server-sent events while the answer comes; false: one JSON value at the end.")
+
+    def to_request(self) -> ChatRequest:
+        """The request in our own nouns."""
+        return ChatRequest.from_json(self.model_dump(exclude={"stream"}))
 
 
 class AddBody(BaseModel):
