@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -57,6 +59,46 @@ async def test_E06_a_failing_or_empty_rewrite_leaves_the_original(url: str, tmp_
         response = await ask(rep, "open issues")
         assert ids(response)[0] == "tool:hub/list_issues"
         assert [diagnostic.code for diagnostic in response.diagnostics] == [code]
+
+
+NOTIFYING = [
+    tool("phone/push", "Send a notification to a person's phone"),
+    tool("mail/forward", "Forward a letter", details={"title": "Transférer un courriel"}),
+    *TOOLS,
+]
+
+
+async def test_E06_a_misspelt_ukrainian_query_finds_the_tool_through_the_rewrite(url: str, tmp_path: Path) -> None:
+    query = "надисслати сповіщення людині"  # "send a notification to a person", with a typing error
+    async with repertory.open(tmp_path / "with", rewriter_url=url, rewriter_model="ukrainian") as rep:
+        await rep.put("tools", NOTIFYING)
+        response = await ask(rep, query)
+        assert response.rewritten == "send a notification to a person"
+        assert ids(response)[0] == "tool:phone/push"
+    async with repertory.open(tmp_path / "without") as rep:
+        await rep.put("tools", NOTIFYING)
+        found = await ask(rep, query)
+        assert "bm25" not in {evidence.lane for result in found.results for evidence in result.evidence if evidence.rank}
+
+
+@pytest.mark.parametrize("model", ["http-500", "malformed"])
+async def test_E06_a_failing_rewriter_still_finds_the_tool_with_a_french_alias(url: str, tmp_path: Path, model: str) -> None:
+    async with repertory.open(tmp_path, rewriter_url=url, rewriter_model=model) as rep:
+        await rep.put("tools", NOTIFYING)
+        response = await ask(rep, "transférer un courriel")
+        assert ids(response)[0] == "tool:mail/forward"
+        assert [diagnostic.code for diagnostic in response.diagnostics] == ["rewrite_failed"]
+
+
+async def test_E06_a_null_rewrite_is_cached(url: str, tmp_path: Path) -> None:
+    model = "null#cached"
+    async with repertory.open(tmp_path, rewriter_url=url, rewriter_model=model) as rep:
+        await rep.put("tools", TOOLS)
+        for limit in (1, 2, 3):  # three requests: no answer is given twice, but the query is the same
+            response = await ask(rep, "open issues", limit=limit)
+            assert [diagnostic.code for diagnostic in response.diagnostics] == ["rewrite_empty"]
+    with urllib.request.urlopen(url.replace("/v1", "/asked"), timeout=10) as told:  # noqa: ASYNC210, S310 - loopback
+        assert [one["body"]["model"] for one in json.load(told)].count(model) == 1
 
 
 async def test_B07_a_reranker_has_a_say_in_the_head(url: str, tmp_path: Path) -> None:
