@@ -32,8 +32,8 @@ export async function ask(path, options = {}) {
 }
 
 /** The events of a stream (text/event-stream), as they come. EventSource cannot show a key, so the stream is read by hand. */
-export async function* events(path, {signal} = {}) {
-  const response = await send(path, {signal, accept: "text/event-stream"});
+export async function* events(path, options = {}) {
+  const response = await send(path, {...options, accept: "text/event-stream"});
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let held = "";
   for (;;) {
@@ -83,6 +83,7 @@ export const api = {
   status: signal => ask("/api/status", {signal}),
   whoami: signal => ask("/api/whoami", {signal}),
   search: (body, signal) => ask("/api/search", {method: "POST", body, signal}),
+  chat: (body, signal) => events("/chat", {method: "POST", body, signal}),
   tags: (values, signal) => ask(`/api/search/tags${query(values)}`, {signal}),
   entries: (values, signal) => ask(`/api/entries${query(values)}`, {signal}),
   entry: (id, signal) => ask(`/api/entries/${inPath(id)}`, {signal}),

@@ -25,8 +25,10 @@ export async function detail(container, route, signal) {
   const main = h("div", {class: "entry-main"});
   show(container, h("article", {class: "entry", data: {id: entry.id}}, head(entry), h("div", {class: "entry-columns"}, main, side)));
   show(main, SECTIONS[entry.kind]?.(entry) ?? [], linked(entry));
+  const cited = openAt(main, route.values.get("at"));
   if ((await session()).admin && !signal.aborted) main.prepend(lifecycle(entry));
   await Promise.all([takeAlong(main, entry, signal), goesWith(side, entry, signal)]);
+  if (!signal.aborted) cited?.scrollIntoView({block: "start"}); // what came after it may have moved it
 }
 
 function head(entry) {
@@ -93,7 +95,7 @@ const SECTIONS = {
     h(
       "section",
       {class: "prose"},
-      (entry.details.sections ?? []).map(one => passage(one, entry)),
+      (entry.details.sections ?? []).map((one, at) => passage(one, entry, at)),
     ),
   ],
 };
@@ -193,12 +195,23 @@ function capabilities(details) {
 
 const prose = (text, top = 3) => (text ? h("div", {class: "prose"}, markdown(text, top)) : null);
 
+/** Whoever comes by a citation sees its passage, and a reader of the screen hears it. */
+function openAt(main, at) {
+  const place = /^\d+$/.test(at ?? "") ? main.querySelector(`[data-at="${at}"]`) : null;
+  if (!place) return null;
+  place.classList.add("cited");
+  place.setAttribute("aria-label", "The passage that was cited");
+  place.focus({preventScroll: true});
+  place.scrollIntoView({block: "start"});
+  return place;
+}
+
 /** A section of a file under its own heading; the file's title is the heading of the page already. */
-function passage(one, entry) {
+function passage(one, entry, at) {
   const path = one.path ?? [];
   const title = path.at(-1);
   const own = title && !(path.length === 1 && title === entry.name) ? h(`h${Math.min(6, Math.max(2, path.length))}`, {}, title) : null;
-  return [own, markdown(one.text ?? "", 1)]; // its own headings count from the top of the file
+  return h("div", {class: "passage", tabindex: "-1", role: "group", data: {at}}, own, markdown(one.text ?? "", 1)); // its own headings count from the top of the file
 }
 
 function linked(entry) {

@@ -1,13 +1,15 @@
 // What can be done without a mouse?
 
 import {h} from "./dom.js";
+import {focusQuestion, stopAnswer} from "./ask.js";
 import {focusBox} from "./search.js";
 
 const KEYS = [
   ["/", "Search"],
+  ["a", "Ask"],
   ["↓ ↑", "Next and previous result"],
-  ["Enter", "Open"],
-  ["Esc", "Back; in the search box: clear it"],
+  ["Enter", "Open; in the box for questions: ask"],
+  ["Esc", "Back; in the search box: clear it; while an answer comes: stop it"],
   ["?", "This help"],
 ];
 
@@ -26,12 +28,16 @@ export function listen() {
 
 const TYPING = {
   ArrowDown: event => (event.target.id === "query" ? step(1) : false),
-  Escape: event => leave(event.target),
+  Escape: event => stopAnswer() || leave(event.target),
 };
 
 const READING = {
   "/": () => {
     focusBox();
+    return true;
+  },
+  a: () => {
+    focusQuestion();
     return true;
   },
   "?": (event, help) => {
@@ -40,7 +46,7 @@ const READING = {
   },
   ArrowDown: () => step(1),
   ArrowUp: () => step(-1),
-  Escape: back,
+  Escape: () => stopAnswer() || back(),
 };
 
 /** To the next result; before the first one is the search box. */

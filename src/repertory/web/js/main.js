@@ -1,6 +1,7 @@
 // How does the page come to life?
 
 import {admin} from "./admin.js";
+import {ask, forgetConversation} from "./ask.js";
 import {compare} from "./compare.js";
 import {detail, graph} from "./detail.js";
 import {icon, show} from "./dom.js";
@@ -35,8 +36,9 @@ document.querySelector(".skip").addEventListener("click", event => {
 addEventListener("changed", forgetAnswers);
 addEventListener("session", () => {
   forgetAnswers();
+  forgetConversation();
   showPerson();
 });
 showTheme(chosen());
 showPerson();
-follow(at("view"), {"": search, entry: detail, graph, compare, sources, admin, "sign-in": signInView});
+follow(at("view"), {"": search, ask, entry: detail, graph, compare, sources, admin, "sign-in": signInView});

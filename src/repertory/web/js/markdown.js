@@ -120,7 +120,7 @@ function table(found, lines, at, made) {
   made.push(
     h(
       "div",
-      {class: "scroll", tabindex: "0", role: "region", "aria-label": "Table"},
+      {class: "scroll", tabindex: "0", role: "group", "aria-label": "Table"},
       h(
         "table",
         {},

@@ -52,7 +52,7 @@ export const mostOf = results => Math.max(0, ...results.flatMap(result => (resul
 export const tag = name => h("a", {class: "tag", href: searchLink({tag: name})}, name);
 
 /** The excerpt without the marks of Markdown, where it was written in it. */
-function plainly({kind: what, excerpt, description}) {
+export function plainly({kind: what, excerpt, description}) {
   const text = excerpt || description || "";
   if (what !== "document" && what !== "skill") return text;
   return text

@@ -23,6 +23,8 @@ export function link(room, rest = "", values = {}) {
 const inPath = id => encodeURIComponent(id).replaceAll("%2F", "/").replaceAll("%3A", ":"); // readable: nobody but this module reads it
 
 export const entryLink = id => link("entry", id);
+/** An entry at one of its passages: of a file the section that the number behind the # names. */
+export const passageLink = ({id, document_id: passage}) => link("entry", id, {at: /#(\d+)$/.exec(passage)?.[1]});
 export const searchLink = values => link("", "", values);
 
 /** Change the address without opening anything: typing is not travelling. */
