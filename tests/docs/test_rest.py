@@ -16,7 +16,7 @@ from repertory.rest.service import ROUTES
 
 PAGE = (ROOT / "docs" / "rest.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```sh\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-NAMED = set(re.findall(r"/(?:api|v0\.1|agents|\.well-known)/[a-z-]+|/agents/|/health|/ready", PAGE))
+NAMED = set(re.findall(r"/(?:api|v0\.1|agents|\.well-known)/[a-z-]+|/agents/|/health|/ready|/chat", PAGE))
 
 
 def test_the_commands_of_the_page(tmp_path: Path) -> None:

@@ -187,7 +187,7 @@ def test_settings_do_not_change() -> None:
 
 # secrets
 
-KEYS = ["embedder_key", "rewriter_key", "reranker_key"]
+KEYS = ["embedder_key", "rewriter_key", "reranker_key", "chat_key"]
 
 
 @pytest.mark.parametrize("name", KEYS)

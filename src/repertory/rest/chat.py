@@ -39,7 +39,7 @@ HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # nginx woul
     responses={
         200: {
             "description": "With `stream`: server-sent events retrieved, delta, citation, and done or problem last. Else one JSON value.",
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "content": {"text/event-stream": {}},
         },
         **answers.problems(400, 503),
     },
