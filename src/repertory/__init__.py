@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from repertory.chat.request import ChatRequest, Turn
 from repertory.errors import RepertoryError
 from repertory.model import Entity, Fusion, Kind, Principal, Result, SearchRequest, SearchResponse, Status, Strategy
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "ChatRequest",
     "Entity",
     "Fusion",
     "Kind",
@@ -31,6 +33,7 @@ __all__ = [
     "SearchResponse",
     "Status",
     "Strategy",
+    "Turn",
     "__version__",
     "open",
 ]

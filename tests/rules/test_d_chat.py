@@ -298,6 +298,8 @@ async def test_D07_a_model_that_fails_leaves_the_passages(url: str, tmp_path: Pa
     for one in (answer, again):
         assert (one.state, one.cited, one.model) == (State.PASSAGES, True, None)
         assert "refunded" in one.text.lower()
+    requests = len(sent(url, f"{model}#fails"))  # a second try where it can help; and after a failure the model is left alone
+    assert requests == {"http-429": 2, "http-500": 2, "empty": 2}.get(model, 1)
     told = json.dumps(answer.as_json()["diagnostics"])
     assert codes(answer) == ["chat_empty" if model == "empty" else "chat_failed"], told
     assert KEY not in told

@@ -80,13 +80,11 @@ class GuardedChatModel:
         pieces = self._model.reply(messages)
         ends = asyncio.get_running_loop().time() + WHOLE * self._timeout
         try:
-            yield await self._breaker.call(lambda: anext(pieces))
-            while True:
+            piece = await self._breaker.call(lambda: anext(pieces, None))
+            while piece is not None:
+                yield piece
                 async with asyncio.timeout_at(ends):
                     piece = await anext(pieces, None)
-                if piece is None:
-                    return
-                yield piece
         except TimeoutError:
             raise RemoteModelError(f"The chat model did not come to an end in {WHOLE * self._timeout:g} s.") from None
         finally:

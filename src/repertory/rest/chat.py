@@ -119,8 +119,9 @@ class Telling:
                 async for event in events:
                     await self._told.put(event)
         except asyncio.CancelledError:
-            with contextlib.suppress(asyncio.QueueFull):
-                self._told.put_nowait(RepertoryError("The answer was ended."))
+            while not self._told.empty():
+                self._told.get_nowait()
+            self._told.put_nowait(RepertoryError("The answer was ended."))  # whoever still waits must not wait for ever
             raise
         except Exception as error:
             await self._told.put(error)
