@@ -260,7 +260,7 @@ def test_wrong_logins_are_refused_with_a_reason(workshop: int, tmp_path: Path) -
     empty = run("login", "workshop", "--bearer", catalog=catalog, **NO_MODEL)
     assert (empty.code, "must be one line" in empty.err) == (2, True)
     unasked = log_in(catalog, "workshop")
-    assert (unasked.code, "asks nobody to log in" in unasked.err) == (9, True)
+    assert (unasked.code, "asks nobody to log in" in unasked.err) == (10, True)
     store(catalog, "hush-hush", "workshop", "--header", "X-Api-Key", "--as", "alice")
     (catalog / "credentials.json").chmod(0o644)
     open_to_all = run("logins", catalog=catalog, **NO_MODEL)
