@@ -20,7 +20,10 @@ test: $(VENV)/dev.stamp  ## set up everything that the tests need, check style a
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest
+	@echo "$(BIN)/pytest, the surfaces beside the rest: their report comes last"
+	@$(BIN)/pytest tests/surfaces > $(VENV)/surfaces.log 2>&1 & surfaces=$$!; \
+		$(BIN)/pytest --ignore=tests/surfaces; others=$$?; \
+		wait $$surfaces; result=$$?; cat $(VENV)/surfaces.log; exit $$((others || result))
 
 fix: $(VENV)/dev.stamp  ## format, and mend what can be mended
 	$(BIN)/ruff format .
