@@ -45,7 +45,7 @@ async def test_a_killed_indexing_run_ends_as_an_undisturbed_one(folder: Path, tm
     dice, kills, attempt, finished = random.Random(50), 0, 0, 0
     while kills < KILLS:
         catalog = tmp_path / f"attempt{attempt}"
-        if _index(catalog, folder, patience=dice.uniform(0.0, whole / 3)):
+        if _index(catalog, folder, patience=dice.uniform(0.0, whole)):
             await _compare(catalog, tmp_path / "calm", calm)
             attempt, finished = attempt + 1, finished + 1
             continue
