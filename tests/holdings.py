@@ -14,10 +14,11 @@ from repertory.model.request import MAX_LIMIT
 
 LANES = (Strategy.BM25, Strategy.KEYWORD, Strategy.EMBEDDING, Strategy.GRAPH)
 
-# Numbers, positions and revisions tell how a catalog came about, not what it holds.
+# Numbers, positions and revisions tell how a catalog came about, not what it holds. So do the guard's findings: of two tools that say the
+# same, the one that came later is the copy.
 _HELD = {
     "sources": "SELECT name, location, live, state, error FROM sources",
-    "entities": "SELECT id, kind, name, bucket, source, provenance, digest, data, modified FROM entities",
+    "entities": "SELECT id, kind, name, bucket, source, provenance, digest, json_remove(data, '$.findings'), modified FROM entities",
     "documents": "SELECT id, entity_id, bucket, digest, signature, anchor, length, short_names, terms, words FROM documents",
     "vectors": "SELECT d.id, e.model, e.vector FROM documents d LEFT JOIN embeddings e ON e.digest = d.digest",
     "edges": "SELECT * FROM edges",
@@ -34,10 +35,13 @@ def held(catalog: Path) -> dict[str, list[Any]]:
 
 
 async def answered(rep: Repertory, queries: Iterable[str]) -> dict[tuple[str, str], list[tuple[float, str]]]:
-    """What every lane answers: who is found and how well. Among equals the older is first, which is no part of it."""
+    """What every lane answers: who is found and how well. Among equals the older is first, and at the end of a full answer stays alone:
+    that is no part of it."""
     found = {}
     for query in queries:
         for lane in LANES:
             response = await rep.search(SearchRequest(query, strategy=lane, limit=MAX_LIMIT, min_confidence=0.0))
-            found[query, lane.value] = sorted((-round(result.score, 4), result.entity.id) for result in response.results)
+            results = sorted((-round(result.score, 4), result.entity.id) for result in response.results)
+            last = results[-1][0] if len(results) == MAX_LIMIT else None
+            found[query, lane.value] = [result for result in results if result[0] != last]
     return found

@@ -349,12 +349,12 @@ class Repertory(Answers, Registry):
         """Everything needed to use an entry. A document is read where the reference points (`doc:path#3`), or from its beginning."""
         name, mark, section = reference.partition("#")
         at = int(section) if mark and section.isdecimal() else None
-        entity = access.reveal(await self.show(name if at is not None else reference, principal), principal)
+        entity = await self.show(name if at is not None else reference, principal)
         return described(entity, reading(entity, at, whole=whole))
 
     async def composed(self, reference: str, principal: Principal = Principal()) -> list[tuple[str, Entity, str]]:
         """The tools of a virtual server that this principal may call: the name each goes by there, the tool, its description there."""
-        virtual = access.reveal(await self.show(reference, principal), principal)
+        virtual = await self.show(reference, principal)
         tools = [(tool, f"{Kind.TOOL.prefix}:{tool['from']}") for tool in virtual.details.get("tools", ())]
         origins = await offload(self._store.entities, [origin for _, origin in tools], access.callable_by(principal))
         return [(tool["name"], origins[origin], tool.get("description", "")) for tool, origin in tools if origin in origins]
