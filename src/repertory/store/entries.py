@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from sqlalchemy import Table, func, select
 
-from repertory.model import Bucket, Entity, Filter
+from repertory.model import HARMLESS, READ_ONLY, Bucket, Entity, Filter
 from repertory.store.database import Database
 from repertory.store.schema import documents, entities
 
@@ -42,11 +42,11 @@ class Entries(Database):
             return connection.execute(select(func.count()).select_from(entities).where(entities.c.bucket.in_(visible))).scalar_one()
 
     def tags(self, filter: Filter) -> Counter[str]:
-        """How many of the entities that a filter admits have each tag."""
+        """How many of the entities that a filter admits have each tag of their authors."""
         wanted = select(documents.c.entity_id, documents.c.tags).where(documents.c.bucket.in_(self._visible(filter, documents)))
         with self._engine.connect() as connection:
             tagged = {row.entity_id: row.tags for row in connection.execute(wanted.where(documents.c.tags != "[]").distinct())}
-        return Counter(tag for tags in tagged.values() for tag in set(json.loads(tags)))
+        return Counter(tag for tags in tagged.values() for tag in set(json.loads(tags)) - {READ_ONLY, HARMLESS})
 
     def statuses(self) -> dict[str, int]:
         """How many entities have each status."""
