@@ -15,6 +15,7 @@ from repertory.model.entity import PUBLIC, Entity, Kind, Status
 
 ADMIN = "admin"  # the scope that opens everything
 OWNER, ANYONE = "owner", "anyone"  # names that nobody else can have: the audit log says them
+_EMPTY = "%"  # a name of no letters: dropped, an entry that needs it would be open to all
 _HELD = "-held"
 PERSON = "user:"  # opens the group of one person: an entry is private with the audience ["user:alice"]
 READ_ONLY, HARMLESS = "@read-only", "@non-destructive"  # tags that documents carry besides those of their authors: what a tool does
@@ -58,11 +59,12 @@ def _bucket(key: str) -> Bucket:
 
 
 def _listed(names: frozenset[str]) -> str:
-    return ",".join(sorted(name.replace("%", "%25").replace("|", "%7C").replace(",", "%2C") for name in names))
+    return ",".join(sorted(name.replace("%", "%25").replace("|", "%7C").replace(",", "%2C") or _EMPTY for name in names))
 
 
 def _names(listed: str) -> frozenset[str]:
-    return frozenset(name.replace("%2C", ",").replace("%7C", "|").replace("%25", "%") for name in listed.split(",") if name)
+    quoted = (name for name in listed.split(",") if name)
+    return frozenset("" if name == _EMPTY else name.replace("%2C", ",").replace("%7C", "|").replace("%25", "%") for name in quoted)
 
 
 @dataclass(frozen=True, slots=True)
