@@ -343,7 +343,7 @@ class Repertory(Answers, Registry):
 
     async def usable(self, ids: Sequence[str], principal: Principal = Principal()) -> dict[str, Entity]:
         """Those of these entries that this principal may call now, as they are now."""
-        return await offload(self._store.entities, list(ids), access.callable_by(principal))
+        return await offload(self._store.entities, list(ids), access.callable_by(principal)) if ids else {}
 
     async def describe(self, reference: str, principal: Principal = Principal(), *, whole: bool = False) -> dict[str, Any]:
         """Everything needed to use an entry. A document is read where the reference points (`doc:path#3`), or from its beginning."""

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from repertory.app import Repertory, open_with
+from repertory.cli.loop import run
 from repertory.errors import CatalogError, SettingsError
 from repertory.mcp.doors import HttpDoor
 from repertory.mcp.server import Gate
@@ -29,7 +30,7 @@ EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - every address
 def serve(settings: Settings, console: Console, *, watch: bool = False) -> None:
     """Serve until interrupted."""
     signal.signal(signal.SIGTERM, _stop)  # uvicorn raises it again when it is done, and the catalog must still be closed then
-    asyncio.run(_serve(settings, console, watch))
+    run(_serve(settings, console, watch))
 
 
 def _stop(_signal: int, _frame: FrameType | None) -> None:

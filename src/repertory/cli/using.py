@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from repertory.cli.granting import SECOND, table
+from repertory.cli.loop import run
 from repertory.cli.terminal import CatalogOption, JsonOption, ask, out, print_json, read_settings
 from repertory.errors import InvalidRequest
 from repertory.settings import Settings
@@ -62,7 +63,7 @@ def mcp(
     catalog: CatalogOption = None,
 ) -> None:
     """Serve agents over MCP on stdin and stdout: search, describe and call."""
-    asyncio.run(_mcp(read_settings(catalog=catalog), discover))
+    run(_mcp(read_settings(catalog=catalog), discover))
 
 
 async def _mcp(settings: Settings, discover: bool) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
@@ -23,6 +24,7 @@ from repertory.errors import InvalidArguments
 MAX_DEPTH = 64  # of arguments; deeper than anything a model writes
 MAX_NODES = 50_000  # values in arguments, and in a schema
 TIME_LIMIT = 0.25  # seconds; a usual check takes less than one millisecond
+REMEMBERED = 512  # schemas
 REPORTED = 5  # problems that are told at once
 
 _deadline: ContextVar[float] = ContextVar("deadline")
@@ -36,11 +38,7 @@ def check(name: str, schema: Mapping[str, Any], arguments: Mapping[str, Any]) ->
     """Raise `InvalidArguments`, with what is wrong and the right schema, or answer nothing."""
     if _exceeds(arguments):
         raise InvalidArguments(f"The arguments for {name} are nested deeper than {MAX_DEPTH} or have more than {MAX_NODES} values.", schema)
-    if not schema or _exceeds(schema):
-        return
-    try:
-        validator = _validator(json.dumps(schema, sort_keys=True))
-    except (TypeError, ValueError, RecursionError):
+    if not schema or (validator := _validator_of(schema)) is None:
         return
     _deadline.set(time.monotonic() + TIME_LIMIT)
     try:
@@ -107,7 +105,24 @@ _Validator = validators.extend(
 )
 
 
-@lru_cache(maxsize=512)
+def _validator_of(schema: Mapping[str, Any]) -> Any:
+    """The validator of a schema, or None where it cannot be checked. A schema that is asked for again is mostly the very same object."""
+    known = _met.get(id(schema))
+    if known is not None and known[0] is schema:
+        return known[1]
+    if len(_met) >= REMEMBERED:
+        _met.clear()
+    validator = None
+    with suppress(TypeError, ValueError, RecursionError):
+        validator = None if _exceeds(schema) else _validator(json.dumps(schema, sort_keys=True))
+    _met[id(schema)] = schema, validator
+    return validator
+
+
+_met: dict[int, tuple[Mapping[str, Any], Any]] = {}  # by identity; the schema is kept, so that no other takes its place
+
+
+@lru_cache(maxsize=REMEMBERED)
 def _validator(schema: str) -> Any:
     return _Validator(_without_patterns(json.loads(schema)), registry=Registry())  # an empty registry: nothing is ever fetched
 

@@ -90,7 +90,7 @@ class Gateway:
         from mcp import MCPError
 
         entity, server = target
-        for changed in await offload(self._vault.changes):
+        for changed in () if self._vault.is_as_told() else await offload(self._vault.changes):
             await self.upstreams.forget(*changed)
         if entity.kind is Kind.A2A_AGENT:
             check(entity.path, agents.SCHEMA, arguments)

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from repertory.embedders.base import Embedder
-from repertory.errors import Conflict, EmbedderError, InvalidRequest, NotFound
+from repertory.errors import Conflict, EmbedderError, InvalidRequest, NotFound, SourceError
 from repertory.indexes.sync import Sync
 from repertory.ingest import indexfile
 from repertory.ingest.attend import Attendant
 from repertory.ingest.bundled import bundle_at, ingest_bundle
 from repertory.ingest.change import Change
 from repertory.ingest.embed import Write, embed_concepts, embed_pending, pending_concepts
-from repertory.ingest.live import Round, config_at, due, open_config, take_in, together
+from repertory.ingest.live import Round, config_at, due, open_config, spec_at, take_in, take_in_at, together
 from repertory.ingest.review import Held, decide, held_entries
 from repertory.ingest.run import IngestReport, Progress, fetch, forget, ingest, ingest_feed, ingest_history, ingest_path
 from repertory.ingest.screen import Policy
@@ -29,9 +29,10 @@ from repertory.ingest.watch import Watcher
 from repertory.model import Entity, Principal
 from repertory.offload import offload
 from repertory.settings import Settings
-from repertory.sources.mcp import Outcome, contact_all
+from repertory.sources.feed import Absent
+from repertory.sources.mcp import Outcome, Unreachable, contact, contact_all
 from repertory.sources.serverspec import Identify, ServerSpec, nobody
-from repertory.sources.web import is_address
+from repertory.sources.web import clean, is_address
 from repertory.store import Event, SourceRecord, Store
 from repertory.telemetry import measured
 
@@ -100,8 +101,7 @@ class Intake:
                 raise InvalidRequest("A git history is read from a folder on this machine, and at least one commit of it.")
             report = await self._write(ingest_history, Path(where), commits, self._store, self._sync)
         elif is_address(where):
-            feed = await offload(fetch, str(where), self._store, progress)  # others may write while we wait for the network
-            report = await self._write(ingest_feed, feed, self._store, self._sync, self._policy)
+            report = await self._add_address(str(where), progress)
         elif config is not None:
             servers = await self._write(open_config, config, self._store, self._sync)
             report = together(config.name, await self._ask(servers, progress))
@@ -117,6 +117,21 @@ class Intake:
             if self._watcher is not None:
                 self._watcher.follow(await offload(_located, where))
         return await self._embedded(report, progress, embed=embed)
+
+    async def _add_address(self, address: str, progress: Progress) -> IngestReport:
+        """A registry, a card, or else an MCP server itself: which it is shows when it is asked. Others may write while we wait."""
+        location = clean(address)
+        if known := [source for source in await self.sources() if source.live and source.location == location]:
+            return together(known[0].name, await self._ask(await self._write(due, known, self._store, self._sync), progress))
+        try:
+            feed = await offload(fetch, address, self._store, progress)
+        except Absent as absent:
+            try:
+                offer = await contact(spec_at(location), identify=self._identify)
+            except Unreachable as error:
+                raise SourceError(f"{absent} No MCP server answers there either: {error}.") from None
+            return await self._write(take_in_at, location, offer, self._store, self._sync, self._policy)
+        return await self._write(ingest_feed, feed, self._store, self._sync, self._policy)
 
     async def source(self, name: str) -> SourceRecord:
         """One source. Raises `NotFound`."""

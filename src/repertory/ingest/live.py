@@ -1,18 +1,21 @@
 """How do the entries of live servers get in, and stay true?
 
-Each server of a config is a source of its own. One that fails keeps its entries and is marked broken with its reason; the next success
-clears it. Which servers a source needs is read from its config each time: commands, variables and headers are never stored.
+Each server of a config is a source of its own, and so is one that was given by its address alone. One that fails keeps its entries and is
+marked broken with its reason; the next success clears it. What a server needs is read from its config each time: commands, variables and
+headers are never stored.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from repertory.errors import SourceError
 from repertory.indexes.sync import Sync
-from repertory.ingest.run import IngestReport, ingest
+from repertory.ingest.run import IngestReport, ingest, source_name
 from repertory.ingest.screen import DEFAULT, Policy
 from repertory.model import Level
 from repertory.sources import clients
@@ -21,7 +24,12 @@ from repertory.sources.clients import Config
 from repertory.sources.content import Unreadable
 from repertory.sources.mcp import Offer, Outcome
 from repertory.sources.serverspec import ServerSpec
+from repertory.sources.web import is_address
 from repertory.store import SourceRecord, Store
+
+MAX_NAME = 60  # letters of what a server calls itself
+
+_UNNAMELY = re.compile(r"[^a-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +91,17 @@ def read_config(file: Path) -> Config:
         raise SourceError(f"{error.problem(file).where}: {error}") from error
 
 
+def spec_at(address: str, name: str = "") -> ServerSpec:
+    """How a server is reached of which only the address is known. Raises `SourceError`."""
+    if "${" in address:  # filled in, it would send a variable of ours to whoever is there
+        raise SourceError("An address is taken as it is: variables belong into a config of servers.")
+    return ServerSpec(name or urlsplit(address).netloc, clients.transport_of(address), url=address)
+
+
 def spec_of(source: SourceRecord) -> ServerSpec:
     """How the server of a live source is reached, as its config says now. Raises `SourceError`."""
+    if is_address(source.location):
+        return spec_at(source.location, source.name)
     file = _file_of(source)
     config = read_config(file)
     if source.name not in config.specs:
@@ -98,6 +115,9 @@ def due(sources: Iterable[SourceRecord], store: Store, sync: Sync) -> Round:
     found = Round()
     configs: dict[Path, Config | str] = {}
     for source in sources:
+        if is_address(source.location):
+            found.asked.append(Asked(source.location, spec_at(source.location, source.name)))
+            continue
         file = _file_of(source)
         if file not in configs:
             try:
@@ -123,6 +143,14 @@ def take_in(asked: Asked, outcome: Outcome, store: Store, sync: Sync, policy: Po
     if isinstance(outcome, Offer):
         return ingest(name, asked.location, outcome.entities(asked.location), store, sync, policy=policy, live=True)
     return _broken(name, asked.location, str(outcome), store, sync)
+
+
+def take_in_at(address: str, offer: Offer, store: Store, sync: Sync, policy: Policy = DEFAULT) -> IngestReport:
+    """Make the server that answered at an address a source, under the name that it gives itself."""
+    own_name = _UNNAMELY.sub("-", offer.own_name.lower()).strip("-")[:MAX_NAME]
+    name = source_name(address, own_name or urlsplit(address).netloc, store)
+    named = replace(offer, server={**offer.server, "name": name})
+    return take_in(Asked(address, spec_at(address, name)), named, store, sync, policy)
 
 
 def together(source: str, reports: Sequence[IngestReport]) -> IngestReport:

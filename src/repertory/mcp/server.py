@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -47,6 +48,7 @@ class Gate:
             on_list_resources=self._resources,
             on_list_resource_templates=self._templates,
             on_read_resource=self._read,
+            get_tool_input_schema=self._schema,
         )
 
     # Tools
@@ -77,6 +79,13 @@ class Gate:
             return await forward(self._rep, context, params, arguments["id"], arguments.get("arguments") or {})
         except RepertoryError as error:
             return refusal(error)
+
+    def _schema(self, name: str) -> Mapping[str, Any] | None:
+        """What the SDK holds the headers of a call against; it would list all tools for it. One name is one tool in every session."""
+        if name in tools.INPUTS:
+            return tools.INPUTS[name]
+        proxy = next((found[name] for found in self._discovered.values() if name in found), None)
+        return as_tool(name, proxy).input_schema if proxy else None
 
     async def _search(self, context: Context, arguments: dict[str, Any], caller: Principal) -> types.CallToolResult:
         asked = SearchRequest.from_json(

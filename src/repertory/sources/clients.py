@@ -153,6 +153,11 @@ def _transport(entry: Mapping[str, Any]) -> Transport:
         raise Invalid("url", "its url must start with http:// or https://")
     if asked in (Transport.HTTP, Transport.SSE):
         return asked
+    return transport_of(address)
+
+
+def transport_of(address: str) -> Transport:
+    """How messages most likely travel to an address."""
     return Transport.SSE if address.split("?")[0].rstrip("/").endswith("/sse") else Transport.HTTP
 
 

@@ -52,6 +52,7 @@ class Offer:
     cut: str = ""  # why the listing ended before its end
     announces: bool = False  # it says when its tools change
     ttl: float = 0.0  # seconds for which it says that the listing holds; 0: it says nothing
+    own_name: str = ""  # what it calls itself, for who has no other name for it
 
     def entities(self, location: str) -> Iterator[Entity | Problem]:
         """The server and its tools, as a tool file would give them."""
@@ -140,7 +141,8 @@ async def _offer(name: str, client: Client, listing: Sieve) -> Offer:
         **await _counts(client),
     }
     announces = bool(capabilities.tools and capabilities.tools.list_changed)
-    return Offer(server, tools, cut, announces, min(filter(None, ttls), default=0) / 1000)
+    own_name = info.name if info else ""
+    return Offer(server, tools, cut, announces, min(filter(None, ttls), default=0) / 1000, own_name)
 
 
 def _kept(tool: Any) -> Any:

@@ -12,9 +12,11 @@ import pytest
 from sqlalchemy import create_engine, text
 from tests.catalogs import ask, ids
 from tests.conftest import ROOT
+from tests.programs import on_loopback
 
 import repertory
 from repertory.app import Repertory
+from repertory.errors import SourceError
 from repertory.store import SourceRecord, SourceState
 
 
@@ -164,3 +166,32 @@ async def test_a_catalog_of_format_3_is_migrated(tmp_path: Path, killed: bool) -
     async with repertory.open(tmp_path / "catalog", embedder="none") as rep:
         assert await rep.sources() == [before]
         assert (before.state, before.live) == (SourceState.OK, False)
+
+
+async def test_a_server_is_given_by_its_address_alone(tmp_path: Path) -> None:
+    async with repertory.open(tmp_path / "catalog", embedder="none") as rep:
+        with on_loopback("tests.workshop", "http", "{port}") as url:
+            address = f"{url}/mcp"
+            report = await rep.add(address)
+            assert report.source == "workshop"  # as it calls itself
+            assert not report.problems
+            result = await rep.call("workshop/add", {"first": 2, "second": 3})
+            assert result["structuredContent"] == {"sum": 5}
+            again = await rep.add(address)
+            assert (again.added, again.changed, again.removed) == (0, 0, 0)
+            assert again.unchanged == report.added
+        await rep.refresh()
+        source = (await by_name(rep))["workshop"]
+        assert source.live
+        assert source.state is SourceState.BROKEN
+        assert "tool:workshop/add" in ids(await rep.search("add two numbers"))
+
+
+async def test_an_address_with_nothing_at_it_tells_what_was_looked_for(tmp_path: Path) -> None:
+    async with repertory.open(tmp_path / "catalog", embedder="none") as rep:
+        with on_loopback("http.server", "{port}", "--bind", "127.0.0.1", "--directory", str(tmp_path)) as url:
+            with pytest.raises(SourceError, match=r"agent-card\.json .*No MCP server answers there either"):
+                await rep.add(f"{url}/mcp")
+            with pytest.raises(SourceError, match="variables belong into a config"):
+                await rep.add(f"{url}/${{HOME}}")
+        assert await rep.sources() == []
