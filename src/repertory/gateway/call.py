@@ -5,6 +5,7 @@ Resolve the name, check who asks, check the arguments, hand them to the server t
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -65,6 +66,8 @@ class Gateway:
         self._history = history
         self._revision = revision
         self._targets: TimedCache[tuple[int, str, Filter], Target] = TimedCache(size=MAX_TARGETS, ttl=KNOWN_FOR)
+        self._noticed: tuple[int, ...] | None = None  # the state of the vault that sessions agree with
+        self._noticing = asyncio.Lock()
         self.upstreams = Upstreams(self._spec, self._log, identities.of)
 
     async def call(
@@ -90,8 +93,7 @@ class Gateway:
         from mcp import MCPError
 
         entity, server = target
-        for changed in () if self._vault.is_as_told() else await offload(self._vault.changes):
-            await self.upstreams.forget(*changed)
+        await self._notice_logins()
         if entity.kind is Kind.A2A_AGENT:
             check(entity.path, agents.SCHEMA, arguments)
             headers = await self._identities.headers(entity.id, principal.name, agents.origins(entity))
@@ -102,6 +104,16 @@ class Gateway:
         except MCPError as error:
             told = (error.error.code, error.error.message, error.error.data)
             raise UpstreamError(f"{entity.path} answered with an error: {error.error.message}", told) from None
+
+    async def _notice_logins(self) -> None:
+        """Leave the sessions of who logged in or out, in whichever process; nobody passes before they are left."""
+        state = self._vault.state()
+        if state == self._noticed:
+            return
+        async with self._noticing:
+            for changed in await offload(self._vault.changes):
+                await self.upstreams.forget(*changed)
+            self._noticed = state  # as it was before `changes` looked: what comes in between is noticed next time
 
     async def _target(self, reference: str, allowed: Filter) -> Target:
         """What a reference means to somebody who may call this."""

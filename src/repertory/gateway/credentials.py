@@ -65,7 +65,6 @@ class Vault:
         self._held: dict[Key, Credential] = {}
         self._in_file: set[Key] = set()  # whose secrets are in the file itself
         self._told: dict[Key, float] = {}
-        self._told_of: tuple[int, ...] | None = None  # the state of the file at that time
 
     def get(self, key: Key) -> Credential | None:
         """The credential of exactly this principal."""
@@ -74,7 +73,7 @@ class Vault:
     def all(self) -> Mapping[Key, Credential]:
         """Every credential. Raises `CatalogError` for a file that others can read."""
         with self._reading:
-            state = self._now()
+            state = self.state()
             if state != self._state:
                 self._held, self._state = self._read(), state
             return self._held
@@ -91,16 +90,19 @@ class Vault:
         """Forget a credential, and answer whether there was one."""
         return self._change(key, None)
 
-    def is_as_told(self) -> bool:
-        """Whether nobody logged in or out since `changes` was asked: one look at the file, which is quicker than leaving the event loop."""
-        return self._now() == self._told_of
+    def state(self) -> tuple[int, ...] | None:
+        """Changes whenever anybody logs in or out: one look at the file, which is quicker than leaving the event loop for `changes`."""
+        try:
+            found = self._file.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_mtime_ns, found.st_ino, found.st_size, found.st_mode
 
     def changes(self) -> set[Key]:
         """Who logged in or out since this was asked last, in whichever process."""
         with self._telling:
-            state = self._now()  # before it is read: what comes in between is told next time
             now = {key: credential.since for key, credential in self.all().items()}
-            before, self._told, self._told_of = self._told, now, state
+            before, self._told = self._told, now
         return {key for key in before.keys() | now.keys() if before.get(key) != now.get(key)}
 
     def _change(self, key: Key, credential: Credential | None, only_if: float | None = None) -> bool:
@@ -121,13 +123,6 @@ class Vault:
             if known is not None and key not in self._in_file and (credential is None or self._keep == "file"):
                 self._ring.remove(key)
         return True
-
-    def _now(self) -> tuple[int, ...] | None:
-        try:
-            found = self._file.stat()
-        except FileNotFoundError:
-            return None
-        return found.st_mtime_ns, found.st_ino, found.st_size, found.st_mode
 
     def _read(self) -> dict[Key, Credential]:
         try:
