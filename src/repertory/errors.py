@@ -78,7 +78,13 @@ class Changed(RepertoryError):
 
 
 class SourceError(RepertoryError):
+    """`absent`: an address where nothing is that was looked for; what is there may be something else."""
+
     code = "source_error"
+
+    def __init__(self, message: str, *, absent: bool = False) -> None:
+        super().__init__(message)
+        self.absent = absent
 
 
 class CatalogError(RepertoryError):

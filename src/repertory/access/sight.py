@@ -7,6 +7,7 @@ entry for whoever it is shown to.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from repertory.model import PUBLIC, Entity, Filter, Principal, SearchRequest, Status, bucket_of, offers_of
@@ -42,6 +43,7 @@ def narrow(filter: Filter, principal: Principal) -> Filter:
     return replace(filter, audience=groups, scopes=scopes)
 
 
+@lru_cache(maxsize=1024)  # asked for every entry that is shown
 def everything_for(principal: Principal) -> Filter:
     """What this principal may read when it names an entry: of any kind, in any state."""
     return narrow(Filter(statuses=frozenset(Status), include_disabled=True), principal)

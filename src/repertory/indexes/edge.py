@@ -113,11 +113,17 @@ class EdgeIndex:
             for request in self._requests(query, scope):
                 requests.append(request)
                 owners.append(owner)
-        answers = self._open.query_batch(edge.QueryBatchRequest(requests)) if requests else []
+        answers = self._ask(requests) if requests else []
         found: list[list[Hit]] = [[] for _ in queries]
         for owner, points in zip(owners, answers, strict=True):
-            found[owner] += [Hit(int(point.id), _score(point, queries[owner])) for point in points]
+            if queries[owner].lane == EXACT:
+                found[owner] += [Hit(int(point.id), 1.0) for point in points]
+            else:
+                found[owner] += [Hit(point.id, point.score) for point in points]  # type: ignore[arg-type]  # ids of ours are numbers
         return [tuple(sorted(hits, key=lambda hit: (-hit.score, hit.number))) for hits in found]
+
+    def _ask(self, requests: list[edge.QueryRequest]) -> list[list[edge.ScoredPoint]]:
+        return self._open.query_batch(edge.QueryBatchRequest(requests))
 
     def _requests(self, query: LaneQuery, scope: Scope) -> Iterator[edge.QueryRequest]:
         if query.lane == EXACT:
@@ -191,10 +197,6 @@ def _copy_with_holes(source: str, target: str) -> None:
             else:
                 copy.write(piece)
         copy.truncate()
-
-
-def _score(point: edge.ScoredPoint, query: LaneQuery) -> float:
-    return 1.0 if query.lane == EXACT else float(point.score)
 
 
 def _filter(

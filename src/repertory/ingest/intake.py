@@ -29,7 +29,6 @@ from repertory.ingest.watch import Watcher
 from repertory.model import Entity, Principal
 from repertory.offload import offload
 from repertory.settings import Settings
-from repertory.sources.feed import Absent
 from repertory.sources.mcp import Outcome, Unreachable, contact, contact_all
 from repertory.sources.serverspec import Identify, ServerSpec, nobody
 from repertory.sources.web import clean, is_address
@@ -125,11 +124,13 @@ class Intake:
             return together(known[0].name, await self._ask(await self._write(due, known, self._store, self._sync), progress))
         try:
             feed = await offload(fetch, address, self._store, progress)
-        except Absent as absent:
+        except SourceError as reason:
+            if not reason.absent:
+                raise
             try:
                 offer = await contact(spec_at(location), identify=self._identify)
             except Unreachable as error:
-                raise SourceError(f"{absent} No MCP server answers there either: {error}.") from None
+                raise SourceError(f"{reason} No MCP server answers there either: {error}.") from None
             return await self._write(take_in_at, location, offer, self._store, self._sync, self._policy)
         return await self._write(ingest_feed, feed, self._store, self._sync, self._policy)
 

@@ -28,8 +28,7 @@ class Ranking:
     hits: tuple[Hit, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """Why one lane speaks for a document. `rank` is None where the lane only scored what another lane had found."""
 
     lane: str
@@ -100,8 +99,7 @@ class Suggestion(NamedTuple):
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A document after fusion."""
 
     number: int

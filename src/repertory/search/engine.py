@@ -127,9 +127,11 @@ class Engine:
         """What of it is shown, and how."""
         planned, reading, snapshot = found.plan, found.reading, self.sync.snapshot
         verdict = self.judge.judge(found, ranked, place)
-        ranked = [] if verdict.abstains else _told(ranked, verdict.confidences)
+        sure = {one.number: confidence for one, confidence in zip(ranked, verdict.confidences, strict=False)}
+        ranked = [] if verdict.abstains else ranked
         chosen = distribute(ranked, planned.limit) if planned.distribute else ranked[: planned.limit]
-        shown = rescale(ranked, chosen, planned.rescale, planned.floor)
+        told = [one._replace(confidence=sure.get(one.number)) for one in chosen]
+        shown = rescale(ranked, told, planned.rescale, planned.floor)
         results = group.present(self.store, shown, planned.filter, reading.query, snapshot.broken, explain=request.explain)
         beside, following = supplement(results, ranked, self.store, planned.filter, planned.depth) if planned.supplement else ((), ())
         return SearchResponse(
@@ -239,7 +241,3 @@ class Engine:
             text = repr(request.query) if self.log_queries else f"{len(request.query)} characters"
             tops = [round(result.score, 3) for result in response.results[:3]]
             _log.debug("search %s mode=%s lanes=%s top=%s", text, response.mode, response.lanes, tops)
-
-
-def _told(ranked: list[Candidate], confidences: tuple[float, ...]) -> list[Candidate]:
-    return [*(replace(one, confidence=sure) for one, sure in zip(ranked, confidences, strict=False)), *ranked[len(confidences) :]]

@@ -6,7 +6,6 @@ Each function takes what the lanes found and answers, for every document, the ev
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from repertory.indexes.base import BM25, KEYWORD, VECTOR
 from repertory.indexes.encode import FULL_BOOST
@@ -64,7 +63,7 @@ def _clamped(evidence: list[Evidence]) -> list[Evidence]:
     """Together at most 1: the lane that passes it gives the rest back."""
     left, kept = 1.0, []
     for one in sorted(evidence, key=lambda one: one.lane != VECTOR):
-        kept.append(replace(one, contribution=min(one.contribution, left)))
+        kept.append(one._replace(contribution=min(one.contribution, left)))
         left -= kept[-1].contribution
     return kept
 

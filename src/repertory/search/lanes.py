@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from repertory.embedders.base import Embedder, Vector
 from repertory.errors import VectorsUnavailable
@@ -61,7 +62,10 @@ async def start(plan: SearchPlan, query: Query, place: Place, embedder: Embedder
     """Embed the query if the plan wants a vector, and run the lexical lanes meanwhile. Without one, the lexical plan stands in."""
     if VECTOR not in plan.lanes:
         return Head(plan, Reading(query))  # nothing to wait for: `run` does it all, on one thread
-    head, vectors = await asyncio.gather(offload(_ahead, plan, query, place), look(embedder, query.texts, query.context, bare=place.bare))
+    looking = asyncio.ensure_future(look(embedder, query.texts, query.context, bare=place.bare))
+    await asyncio.sleep(0)  # a vector that is remembered is there at once: then all lanes are asked together
+    known = looking.result() if looking.done() and not plan.expand else ()
+    head, vectors = await asyncio.gather(offload(_ahead, plan, query, place, known if not isinstance(known, str) else ()), looking)
     if head.reading.query.texts != query.texts and not isinstance(vectors, str):  # what was embedded meanwhile has the typing errors in it
         vectors = await look(embedder, head.reading.query.texts, query.context, bare=place.bare)
     if not isinstance(vectors, str):
@@ -71,20 +75,23 @@ async def start(plan: SearchPlan, query: Query, place: Place, embedder: Embedder
     return Head(plan.without_vector(vectors), Reading(query))
 
 
-def _ahead(plan: SearchPlan, query: Query, place: Place) -> Head:
-    """What needs no vector: what the catalog makes of the query's words, the lexical lanes, what each says of the others' finds."""
+def _ahead(plan: SearchPlan, query: Query, place: Place, vectors: Vectors = ()) -> Head:
+    """What the catalog makes of the query's words, the lanes that need no vector or have one, what each says of the others' finds."""
     if REGEX in plan.lanes:
         return Head(plan, Reading(query))
     reading = read(query, place, correct=plan.correct) if plan.reads else Reading(query)
     asked: list[Asked] = [(lane, plan.depth, None) for lane in plan.lanes if lane in PROBES]
     if reading.query.name:
         asked.append((EXACT, EXACT_DEPTH, None))
-    hits = _search(asked, reading.query, (), place)
+    vectors = vectors if reading.query.texts == query.texts else ()
+    if vectors:
+        asked.append((VECTOR, plan.depth, None))
+    hits = _search(asked, reading.query, vectors, place)
     if GRAPH in plan.lanes:
         hits[GRAPH] = _walk(reading.query, plan, place.store)
     scores = {lane: dict(ranking) for lane, ranking in hits.items() if lane != EXACT}
     if plan.fill:
-        _fill(scores, reading.query, (), place)
+        _fill(scores, reading.query, vectors, place)
     return Head(plan, reading, hits, scores)
 
 
@@ -105,7 +112,7 @@ def run(head: Head, place: Place) -> Found:
         matches, named = pattern.scan(place.store, query.text, plan.filter, plan.depth)
         return Found(plan, (Ranking(REGEX, matches),), {REGEX: dict(matches)}, named, head.reading)
     hits = dict(head.hits)
-    if vectors:
+    if vectors and VECTOR not in hits:
         hits |= _search([(VECTOR, plan.depth, None)], query, vectors, place)
     exact = frozenset(number for number, _ in hits.pop(EXACT, ()))
     if exact:  # an exact name is an answer even where no lane had it among its best
@@ -147,7 +154,12 @@ def _search(asked: Iterable[Asked], query: Query, vectors: Vectors, place: Place
 def _probes(lane: str, query: Query, vectors: Vectors) -> Iterable[Sparse | Vector | str]:
     if lane == VECTOR:
         return vectors
-    return (query.name,) if lane == EXACT else (PROBES[lane](query.words, query.context_words),)
+    return (query.name,) if lane == EXACT else (_probe(lane, query.words, query.context_words),)
+
+
+@lru_cache(maxsize=256)  # one search asks each lane three times
+def _probe(lane: str, words: tuple[str, ...], context: tuple[str, ...]) -> Sparse:
+    return PROBES[lane](words, context)
 
 
 def _merged(hits: Iterable[Hit], extra: Iterable[Hit]) -> Hits:

@@ -7,7 +7,6 @@ one of its documents, and never above the seed that brought it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from repertory.indexes.base import BM25, VECTOR
 from repertory.model import Candidate, Evidence
@@ -71,5 +70,5 @@ def _lane_worth(ranked: Sequence[Candidate], found: Found) -> float:
 
 
 def _raised(known: Candidate, evidence: Evidence, score: float) -> Candidate:
-    added = replace(evidence, contribution=score - known.score)
-    return replace(known, score=score, evidence=(*known.evidence, added))
+    added = evidence._replace(contribution=score - known.score)
+    return known._replace(score=score, evidence=(*known.evidence, added))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from repertory.model import Boost, Candidate, Evidence
 from repertory.search.fuse import Fused
@@ -27,7 +26,7 @@ def rank(
         exact,
     )
     best = max((candidate.score for candidate in candidates), default=0.0)
-    return [replace(one, score=best) if one.number in exact else one for one in candidates]
+    return [one._replace(score=best) if one.number in exact else one for one in candidates]
 
 
 def candidate(number: int, about: Reference, evidence: tuple[Evidence, ...], boosts: tuple[Boost, ...] = ()) -> Candidate:

@@ -7,7 +7,6 @@ blended with the one that the candidate came with.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from repertory.errors import RemoteModelError
 from repertory.model import Candidate, Diagnostic, Evidence
@@ -49,6 +48,6 @@ def blend(head: Sequence[Candidate], scores: Sequence[float], exact: frozenset[i
         share = 1.0 if candidate.number in exact else (1 - SAY) * relative + SAY * score
         new = min(high, low + (high - low) * share)  # `min`: rounding must not lift it above the best
         evidence = Evidence(LANE, places[index], score, new - candidate.score)
-        blended.append((candidate.number in exact, share, replace(candidate, score=new, evidence=(*candidate.evidence, evidence))))
+        blended.append((candidate.number in exact, share, candidate._replace(score=new, evidence=(*candidate.evidence, evidence))))
     blended.sort(key=lambda one: one[:2], reverse=True)  # stable: ties keep their order
     return [candidate for *_, candidate in blended]

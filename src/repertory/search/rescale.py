@@ -6,7 +6,6 @@ Always in [0, 1] and descending. Each strategy has its own way there; the whole 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 from repertory.model import Candidate
 
@@ -14,7 +13,7 @@ from repertory.model import Candidate
 def rescale(whole: Sequence[Candidate], chosen: Sequence[Candidate], how: str, floor: float) -> list[Candidate]:
     """The chosen of a ranking with scores to show; those under the floor are left out."""
     scale = RESCALES[how]([candidate.score for candidate in whole])
-    shown = (replace(candidate, score=min(1.0, max(0.0, scale(candidate.score)))) for candidate in chosen)
+    shown = (candidate._replace(score=min(1.0, max(0.0, scale(candidate.score)))) for candidate in chosen)
     return [candidate for candidate in shown if candidate.score >= floor]
 
 

@@ -25,7 +25,7 @@ async def look(embedder: Embedder | None, texts: Sequence[str], context: str, *,
     if bare:
         return "nothing in the catalog has a vector yet."
     try:
-        found = await asyncio.gather(*(_embed(embedder, text) for text in (*texts, *([context] if context else []))))
+        found = await _each(embedder, (*texts, *([context] if context else ())))
     except EmbedderError as error:
         return str(error)
     own = found[: len(texts)]
@@ -33,6 +33,12 @@ async def look(embedder: Embedder | None, texts: Sequence[str], context: str, *,
     if not usable:
         return "the model made nothing of this query."  # E05: a vector of zeros points nowhere
     return tuple(_lean(vector, found[-1]) for vector in usable) if context else usable
+
+
+async def _each(embedder: Embedder, texts: Sequence[str]) -> list[Vector]:
+    if len(texts) == 1:  # without a turn of the event loop, where it is remembered
+        return [await _embed(embedder, texts[0])]
+    return await asyncio.gather(*(_embed(embedder, text) for text in texts))
 
 
 async def _embed(embedder: Embedder, text: str) -> Vector:

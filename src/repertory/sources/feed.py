@@ -33,10 +33,6 @@ ABSENT = frozenset({404, 405, 410})  # there is no such thing; other refusals ma
 _SERVERS = re.compile(r"/v\d+(?:\.\d+)?/servers/?$")
 
 
-class Absent(SourceError):
-    """Neither a registry nor a card is there. What is there may still be a server itself."""
-
-
 Progress = Callable[[int, int], None]  # done, in all as far as it is known
 
 
@@ -53,7 +49,7 @@ class Feed:
 def read_feed(address: str, mark_of: Callable[[str], str | None], web: Web, progress: Progress) -> Feed:
     """Read an address. `mark_of` tells what a location left us with last time: None where we were never there.
 
-    Raises `SourceError` where nothing was read at all, and `Absent` where there is nothing that could be.
+    Raises `SourceError` where nothing was read at all.
     """
     places = list(_places(clean(address)))
     known = [place for place in places if mark_of(place[0]) is not None]
@@ -65,7 +61,7 @@ def read_feed(address: str, mark_of: Callable[[str], str | None], web: Web, prog
             if error.status not in ABSENT:
                 raise SourceError(str(error)) from None
             absent.append(str(error))
-    raise Absent(" ".join(absent))
+    raise SourceError(" ".join(absent), absent=True)
 
 
 _Read = Callable[[str, str, Web, Progress], Feed]
