@@ -52,6 +52,7 @@ class IngestReport:
     embedded: int = 0
     waiting: int = 0  # texts still without a vector
     excuse: str = ""  # why they wait
+    behind: str = ""  # why the index has not heard of it yet
     revision: int = 0
     dry_run: bool = False  # nothing was written
     broken: bool = False  # the source did not answer; what it had brought stays
@@ -286,7 +287,7 @@ def _said(written: Iterable[NewDocument], known: Mapping[str, object]) -> Iterab
 
 def _new_document(document: Document, signature: str, reading: Reading) -> NewDocument:
     length = float(reading.terms.values.sum())
-    return NewDocument(document, signature, length, reading.short_names, reading.terms.dimensions, reading.plain)
+    return NewDocument(document, signature, length, reading.short_names, reading.terms.dimensions, reading.grams.dimensions, reading.plain)
 
 
 def forget(source: SourceRecord, event: Event, store: Store, sync: Sync) -> None:

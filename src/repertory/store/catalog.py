@@ -177,6 +177,10 @@ class Store(Audit, Calls, Entries, Keys, Overrides, Pairings, Pins, Sources, Vec
         """How many documents have each of these terms; terms that none has are left out."""
         return dict(self._look_up("SELECT dimension, documents FROM terms WHERE dimension IN", dimensions))
 
+    def gram_frequencies(self, dimensions: Sequence[int]) -> dict[int, int]:
+        """The same of character trigrams."""
+        return dict(self._look_up("SELECT dimension, documents FROM grams WHERE dimension IN", dimensions))
+
     def passages(self, document_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
         """The anchor and the text of documents."""
         return {row.id: (row.anchor, row.text) for row in self._select(_PASSAGES, document_ids)}

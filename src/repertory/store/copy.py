@@ -11,8 +11,8 @@ from contextlib import closing
 from pathlib import Path
 
 from repertory.errors import CatalogError
-from repertory.store.database import DATABASE
-from repertory.store.schema import audit, keys
+from repertory.store.database import DATABASE, IDENTITY
+from repertory.store.schema import audit, facts, keys
 
 _OF_PEOPLE = (keys.name, audit.name)  # who may come in, and what everybody did
 
@@ -27,6 +27,8 @@ def copy_database(catalog: Path, target: Path, *, with_keys: bool) -> None:
         ):
             original.backup(copy)
             copy.execute("PRAGMA journal_mode=DELETE")
+            copy.execute(f"DELETE FROM {facts.name} WHERE name = ?", (IDENTITY,))  # noqa: S608 - our own names
+            copy.commit()
             if not with_keys:
                 for table in _OF_PEOPLE:
                     copy.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names

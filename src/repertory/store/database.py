@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -16,6 +17,7 @@ from repertory.store.migrate import migrate
 from repertory.store.schema import FORMAT, facts, metadata
 
 DATABASE = "catalog.db"  # in a catalog directory
+IDENTITY = "catalog"  # the fact that tells this catalog from others
 WANTED: BindParameter[Any] = bindparam("wanted", expanding=True)
 
 
@@ -53,6 +55,14 @@ class Database:
         with self._writing, self._engine.begin() as connection:
             connection.execute(facts.delete().where(facts.c.name == name))
             connection.execute(insert(facts).values(name=name, value=value))
+
+    def identity(self) -> str:
+        """The name of this catalog among others, made when it is first asked for. A copy gets one of its own."""
+        known = self.fact(IDENTITY)
+        if known is None:
+            known = uuid.uuid4().hex[:12]
+            self.put_fact(IDENTITY, known)
+        return known
 
     def revision(self) -> int:
         """The revision of the truth, which the index may not have reached yet."""

@@ -9,14 +9,21 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
+from itertools import chain
 from typing import Any
+from zlib import crc32
 
+import numpy as np
 from sqlalchemy import Column, Connection, DefaultClause, delete, inspect, select, text, update
 
 from repertory.model import Entity
-from repertory.store.schema import documents, edges, entities, facts, sources, words
+from repertory.store.schema import documents, edges, entities, facts, grams, sources, words
 from repertory.store.write import count, put_edges
+from repertory.text.tokens import grams as grams_of
 from repertory.text.tokens import plain_words
+from repertory.text.tokens import words as words_of
+
+NAMING = ("path", "name", "title")  # as `indexes/read` had them in format 4: in these a short word is a name
 
 
 def migrate(connection: Connection, found: str, wanted: str) -> str:
@@ -57,6 +64,21 @@ def _states(connection: Connection) -> str:
     return "4"
 
 
+def _trigrams(connection: Connection) -> str:
+    """4 to 5: how many documents have each character trigram, for an index that does not count them itself."""
+    _add_column(connection, documents.c.grams)
+    connection.execute(delete(grams))
+    counted: Counter[int] = Counter()
+    for number, fields in connection.execute(select(documents.c.number, documents.c.fields)).all():
+        told = (words_of(text, naming=field in NAMING) for field, text in json.loads(fields).items())
+        found = sorted({crc32(gram.encode()) for gram in grams_of(chain.from_iterable(told))})
+        counted.update(found)
+        packed = np.array(found, "<u4").tobytes()
+        connection.execute(update(documents).where(documents.c.number == number).values(grams=packed))
+    count(connection, grams.c.dimension, counted)
+    return "5"
+
+
 def _columns(connection: Connection, table: str) -> set[str]:
     return {known["name"] for known in inspect(connection).get_columns(table)}
 
@@ -70,4 +92,5 @@ def _add_column(connection: Connection, column: Column[Any]) -> None:
         connection.execute(text(f"ALTER TABLE {table} ADD COLUMN {column.name} {kind}{default}"))
 
 
-STEPS: Mapping[str, Callable[[Connection], str]] = {"2": _words_and_dates, "3": _states}  # by the format that they leave
+# By the format that they leave.
+STEPS: Mapping[str, Callable[[Connection], str]] = {"2": _words_and_dates, "3": _states, "4": _trigrams}

@@ -23,6 +23,7 @@ class NewDocument:
     length: float
     short_names: frozenset[str]
     terms: NDArray[np.uint32]  # the dimensions of its terms, each once, in rising order
+    grams: NDArray[np.uint32]  # those of its character trigrams, likewise
     words: frozenset[str]  # its plain words (see `text/tokens`)
 
 

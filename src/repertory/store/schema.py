@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, LargeBinary, MetaData, String, Table, Text
 
-FORMAT = 4  # raise it with a migration (see `migrate`): a catalog of another format is refused, not guessed at
+FORMAT = 5  # raise it with a migration (see `migrate`): a catalog of another format is refused, not guessed at
 
 metadata = MetaData()
 
@@ -75,6 +75,7 @@ documents = Table(
     Column("length", Float, nullable=False),
     Column("short_names", Text, nullable=False),
     Column("terms", LargeBinary, nullable=False),  # the dimensions of its terms, uint32
+    Column("grams", LargeBinary, nullable=False, server_default=""),  # those of its character trigrams
     Column("words", Text, nullable=False, server_default=""),  # its plain words, as people write them
     Index("documents_by_entity", "entity_id"),
     Index("documents_by_digest", "digest"),
@@ -84,6 +85,14 @@ documents = Table(
 
 terms = Table(  # how many documents have each term
     "terms",
+    metadata,
+    Column("dimension", BigInteger, primary_key=True, autoincrement=False),
+    Column("documents", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+grams = Table(  # how many documents have each character trigram
+    "grams",
     metadata,
     Column("dimension", BigInteger, primary_key=True, autoincrement=False),
     Column("documents", Integer, nullable=False),

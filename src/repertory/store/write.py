@@ -30,6 +30,7 @@ from repertory.store.schema import (
     embeddings,
     entities,
     facts,
+    grams,
     looks,
     outbox,
     overrides,
@@ -199,6 +200,7 @@ def _put_documents(connection: Connection, added: Sequence[NewDocument]) -> list
             "length": new.length,
             "short_names": " ".join(sorted(new.short_names)),
             "terms": new.terms.astype("<u4").tobytes(),
+            "grams": new.grams.astype("<u4").tobytes(),
             "words": " ".join(sorted(new.words)),
         }
         for number, new in zip(numbers, added, strict=True)
@@ -223,22 +225,21 @@ def _numbers(connection: Connection, document_ids: Sequence[str]) -> list[int]:
 
 def _keep_vocabulary(connection: Connection, removed: Sequence[int], added: Sequence[NewDocument]) -> None:
     """What leaves counts less, what comes counts more."""
-    packed, spelled = _vocabulary_of(connection, removed)
+    gone = _vocabulary_of(connection, removed)
     by_term = _counted(new.terms for new in added)
-    by_term.subtract(_counted(np.frombuffer(one, "<u4") for one in packed))
+    by_term.subtract(_counted(np.frombuffer(row.terms, "<u4") for row in gone))
+    by_gram = _counted(new.grams for new in added)
+    by_gram.subtract(_counted(np.frombuffer(row.grams, "<u4") for row in gone))
     by_word = Counter(chain.from_iterable(new.words for new in added))
-    by_word.subtract(chain.from_iterable(map(str.split, spelled)))
+    by_word.subtract(chain.from_iterable(row.words.split() for row in gone))
     count(connection, terms.c.dimension, by_term)
+    count(connection, grams.c.dimension, by_gram)
     count(connection, words.c.word, by_word)
 
 
-def _vocabulary_of(connection: Connection, numbers: Sequence[int]) -> tuple[list[bytes], list[str]]:
-    rows = [
-        row
-        for chunk in chunks(numbers)
-        for row in connection.execute(select(documents.c.terms, documents.c.words).where(documents.c.number.in_(chunk)))
-    ]
-    return [row.terms for row in rows], [row.words for row in rows]
+def _vocabulary_of(connection: Connection, numbers: Sequence[int]) -> list[Any]:
+    wanted = select(documents.c.terms, documents.c.grams, documents.c.words)
+    return [row for chunk in chunks(numbers) for row in connection.execute(wanted.where(documents.c.number.in_(chunk)))]
 
 
 def _counted(several: Iterable[NDArray[np.uint32]]) -> Counter[int]:

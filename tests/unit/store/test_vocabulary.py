@@ -9,6 +9,7 @@ from tests.catalogs import tool
 
 import repertory
 from repertory.errors import CatalogFormat
+from repertory.indexes.features import dimension
 from repertory.store import Store
 
 MODIFIED = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -65,6 +66,26 @@ async def test_a_catalog_of_format_2_is_migrated(tmp_path: Path, killed: bool) -
         assert rep._store.words() == {}
 
 
+async def test_trigrams_are_counted_as_terms_are(tmp_path: Path) -> None:
+    letter, harbour = dimension("let"), dimension("arb")
+    async with repertory.open(tmp_path, embedder="none") as rep:
+        await rep.put("tools", TOOLS)
+        assert rep._store.gram_frequencies([letter, harbour, dimension("xyz")]) == {letter: 2, harbour: 1}
+        await rep.put("tools", [tool("mail/send", "Sends a parcel"), TOOLS[1]])
+        assert rep._store.gram_frequencies([letter, harbour]) == {letter: 1}
+
+
+async def test_a_catalog_of_format_4_learns_its_trigrams(tmp_path: Path) -> None:
+    async with repertory.open(tmp_path, embedder="none") as rep:
+        await rep.put("tools", TOOLS)
+    counted = _rows(tmp_path, "SELECT dimension, documents FROM grams ORDER BY dimension")
+    _execute(tmp_path, "ALTER TABLE documents DROP COLUMN grams", "DROP TABLE grams", "UPDATE facts SET value = '4' WHERE name = 'format'")
+    async with repertory.open(tmp_path, embedder="none") as rep:
+        assert _rows(tmp_path, "SELECT dimension, documents FROM grams ORDER BY dimension") == counted
+        await rep.put("tools", [])
+    assert _rows(tmp_path, "SELECT dimension FROM grams") == []
+
+
 @pytest.mark.parametrize("format", ["1", "99"])
 def test_a_catalog_of_an_unknown_format_is_refused(tmp_path: Path, format: str) -> None:
     Store.at(tmp_path).close()
@@ -79,3 +100,8 @@ def _execute(directory: Path, *statements: str, **values: str) -> None:
         for statement in statements:
             connection.execute(text(statement), values)
     engine.dispose()
+
+
+def _rows(directory: Path, statement: str) -> list[tuple[int, ...]]:
+    with create_engine(f"sqlite:///{directory / 'catalog.db'}").connect() as connection:
+        return [tuple(row) for row in connection.execute(text(statement))]
