@@ -66,7 +66,7 @@ def watching(clock: Clock) -> Iterator[None]:
     """Measure the parts while the block runs."""
     places: list[tuple[Any, str, str]] = [
         (OnnxEmbedder, "_embed", "model"),
-        (EdgeIndex, "_ask", "engine"),
+        (EdgeIndex, "_run", "engine"),
         (Database, "_look_up", "database and its driver"),
         (Database, "_select", "database and its driver"),
     ]

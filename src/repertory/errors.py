@@ -13,6 +13,7 @@
       CatalogError          the catalog directory cannot be used
         CatalogBusy         another process owns it
         CatalogFormat       written by another version
+      IndexUnavailable      the search index is elsewhere and did not answer
       EmbedderError         the model did not answer
         VectorsUnavailable  the caller insisted on vectors, and there are none
       UpstreamError         a server or agent did not do what it was called for
@@ -98,6 +99,11 @@ class CatalogBusy(CatalogError):
 
 class CatalogFormat(CatalogError):
     code = "catalog_format"
+
+
+class IndexUnavailable(RepertoryError):
+    code = "index_unavailable"
+    retryable = True
 
 
 class EmbedderError(RepertoryError):

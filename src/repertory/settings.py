@@ -25,6 +25,9 @@ PREFIX = "REPERTORY_"
 LANES = ("bm25", "keyword", "vector")  # whose weight can be set
 FILE = "repertory.toml"
 ALIASES = {"SEARCH_FUSION_METHOD": "fusion", "VECTOR_SEARCH_EF_SEARCH": "ef_search"}  # names that other registries use
+EMBEDDED = "embedded"
+PLAIN, SECURE = "qdrant://", "qdrants://"
+QDRANT_PORT = 6333
 NOT_SETTINGS = {"REPERTORY_CONFIG"}  # read before the settings are
 
 
@@ -45,6 +48,18 @@ class Settings(BaseSettings):
     )
     expansion: bool = Field(False, description="Whether a vocabulary of concepts is kept, with which the notes preset widens a query.")
     ef_search: int = Field(100, ge=8, le=4096, description="How widely HNSW looks around; larger is slower and more exact.")
+    index: str = Field(
+        EMBEDDED,
+        description="embedded: in this process; or a Qdrant, qdrant://host:6333; its nodes separated by commas; qdrants: with TLS.",
+    )
+    index_key: SecretStr | None = Field(None, validate_default=True, description="API key of the Qdrant.")
+    index_shards: int = Field(1, ge=1, le=1024, description="Into how many parts a Qdrant cuts the index when it is built.")
+    index_replicas: int = Field(1, ge=1, le=64, description="On how many nodes of a cluster each part is kept.")
+    index_consistency: int = Field(1, ge=1, le=64, description="How many of them must have a write before it counts.")
+    index_quantisation: Literal["none", "int8", "binary"] = Field("none", description="How small a Qdrant keeps vectors in memory.")
+    index_timeout: int = Field(
+        5, ge=1, le=300, description="Seconds that a node of a Qdrant has to answer a search; then the next is asked."
+    )
     embedder: Literal["onnx", "static", "openai", "none"] = Field(
         "onnx", description="The bundled model, or an ONNX file; the quick bundled table; an OpenAI-compatible endpoint; none."
     )
@@ -130,6 +145,26 @@ class Settings(BaseSettings):
             raise ValueError("a weight is a number between 0 and 100")
         return weights
 
+    @field_validator("index", mode="before")
+    @classmethod
+    def _one_text(cls, value: Any) -> Any:
+        return ",".join(map(str, value)) if isinstance(value, list | tuple) else value
+
+    @field_validator("index")
+    @classmethod
+    def _reachable(cls, index: str) -> str:
+        if index != EMBEDDED:
+            nodes_of(index)
+        return index
+
+    @field_validator("index_key")
+    @classmethod
+    def _not_readable_on_the_way(cls, key: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+        index = info.data.get("index", EMBEDDED)
+        if key is not None and index.startswith(PLAIN) and not all(is_loopback(host) for host, _ in nodes_of(index)):
+            raise ValueError("it would be readable on the way: name the nodes with qdrants://, which is TLS")
+        return key
+
     @field_validator("allowed_hosts", mode="before")
     @classmethod
     def _listed(cls, value: Any) -> Any:
@@ -183,6 +218,26 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return (init_settings,)  # `load` merges the other sources itself, because it keeps the origin of each value
+
+
+def with_index(settings: Settings, index: str) -> Settings:
+    """The same settings with the index elsewhere."""
+    try:
+        return Settings(**{**settings.model_dump(exclude_unset=True), "index": index})
+    except ValidationError as error:
+        reason = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+        raise SettingsError(f"The index cannot be at {index!r}: {reason}.") from None
+
+
+def nodes_of(index: str) -> list[tuple[str, int]]:
+    """The nodes of a Qdrant as the setting `index` names them, each with the port of its HTTP. Raises `ValueError`."""
+    scheme, mark, rest = index.partition("://")
+    if not mark or f"{scheme}://" not in (PLAIN, SECURE):
+        raise ValueError(f"it is {EMBEDDED!r}, or begins with {PLAIN} or {SECURE}")
+    named = [urlsplit(f"//{node.strip().removeprefix(f'{scheme}://')}") for node in rest.split(",")]
+    if not all(one.hostname and not one.path.strip("/") and not one.username for one in named):
+        raise ValueError(f"nodes are named like {PLAIN}host:6333,other:6333")
+    return [(str(one.hostname), one.port or QDRANT_PORT) for one in named]
 
 
 def is_loopback(host: str) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from repertory.cli.doctor import examine
 from repertory.errors import SettingsError
 from repertory.model import Fusion, Preset
-from repertory.settings import Settings, load
+from repertory.settings import Settings, load, nodes_of
 
 
 @pytest.fixture
@@ -233,3 +233,39 @@ def test_names_of_hosts_come_from_the_file_as_a_list_and_from_the_environment_wi
     file.write_text("allowed_hosts = ['a.example', 'b.example']\noidc_issuer = 'http://127.0.0.1:8080'\noidc_audience = 'us'\n")
     assert load({}, {})[0].allowed_hosts == ["a.example", "b.example"]
     assert load({}, {"REPERTORY_ALLOWED_HOSTS": "c.example, d.example"})[0].allowed_hosts == ["c.example", "d.example"]
+
+
+# where the index is
+
+
+@pytest.mark.usefixtures("file")
+@pytest.mark.parametrize(
+    ("index", "nodes"),
+    [
+        ("qdrant://localhost", [("localhost", 6333)]),
+        ("qdrants://a.example:7000,b.example", [("a.example", 7000), ("b.example", 6333)]),
+        ("qdrant://a:1, qdrant://b:2", [("a", 1), ("b", 2)]),
+        ("qdrant://[::1]:9000", [("::1", 9000)]),
+    ],
+)
+def test_an_index_elsewhere_is_named_by_its_nodes(index: str, nodes: list[tuple[str, int]]) -> None:
+    assert nodes_of(load({"index": index}, {})[0].index) == nodes
+
+
+def test_nodes_may_be_a_list(file: Path) -> None:
+    file.write_text('index = ["qdrant://a:1", "qdrant://b:2"]\n')
+    assert nodes_of(load({}, {})[0].index) == [("a", 1), ("b", 2)]
+
+
+@pytest.mark.usefixtures("file")
+@pytest.mark.parametrize("index", ["elsewhere", "http://localhost:6333", "qdrant://", "qdrant://a,,b", "qdrant://a/path", "qdrant://a:no"])
+def test_an_index_that_is_nowhere_is_refused(index: str) -> None:
+    assert "Setting 'index'" in refused({"index": index})
+
+
+@pytest.mark.usefixtures("file")
+def test_the_key_of_an_index_is_not_sent_where_others_can_read_it() -> None:
+    assert "qdrants://" in refused({"index": "qdrant://db.example:6333", "index_key": "secret"})
+    assert "secret" not in refused({"index": "qdrant://db.example:6333", "index_key": "secret"})
+    for index in ("qdrants://db.example:6333", "qdrant://127.0.0.1:6333"):
+        assert load({"index": index, "index_key": "secret"}, {})[0].index_key is not None

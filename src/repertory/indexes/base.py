@@ -78,10 +78,10 @@ class Standing:
 
 
 class Index(Protocol):
-    """Holds points and ranks them."""
+    """Holds points and ranks them. One that is elsewhere raises `IndexUnavailable` where it cannot be reached."""
 
     def create(self, dimensions: int) -> None:
-        """Start empty, whatever was there."""
+        """Start empty, whatever was there. An engine that can goes on answering from what was there until the next checkpoint."""
         ...
 
     def standing(self) -> Standing | None:
@@ -121,7 +121,11 @@ class Index(Protocol):
         ...
 
     def copy(self, directory: Path) -> None:
-        """Copy what the last checkpoint made durable (D08). Searches may go on; nobody may write meanwhile."""
+        """Copy what the last checkpoint made durable, as an embedded index (D08). Searches may go on; nobody may write meanwhile."""
+        ...
+
+    def discard(self) -> None:
+        """Remove it for good, with whatever a process that was killed has left of it."""
         ...
 
     def close(self) -> None:

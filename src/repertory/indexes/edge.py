@@ -15,25 +15,22 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import qdrant_edge as edge
 
 from repertory.embedders.base import Vector
 from repertory.errors import CatalogError
-from repertory.indexes.base import BM25, EXACT, GRAMS, KEYWORD, VECTOR, LaneQuery, Point, Scope, Sparse, Standing
-from repertory.model import Hit, Kind
+from repertory.indexes.base import BM25, GRAMS, KEYWORD, LaneQuery, Point, Scope, Sparse, Standing
+from repertory.indexes.requests import DENSE, KEYWORD_FIELDS, Request, answer
+from repertory.model import Hit
 
 _log = logging.getLogger(__name__)
 
-SMALL = 50  # A05: a kind with no more documents is covered in full
-EXACT_BELOW = 20_000  # documents of a kind; above it HNSW is quicker than looking at every vector
-INDEX_ABOVE_KB = 30_000  # of dense vectors in a segment: about EXACT_BELOW of them; then `optimize` builds HNSW
+INDEX_ABOVE_KB = 30_000  # of dense vectors in a segment: about `requests.EXACT_BELOW` of them; then `optimize` builds HNSW
 DELETED = 0.1  # share of removed points at which `optimize` lets them go: when it is called, it shall
 BLOCK = 64 * 1024  # bytes: an empty one is not written when files are copied
-DENSE = "dense"
-_KEYWORD_FIELDS = ("bucket", "tags", "names")
 
 
 class EdgeIndex:
@@ -65,7 +62,7 @@ class EdgeIndex:
             ),
         )
         self._shard = edge.EdgeShard.create(str(self._shard_path), config)
-        for field in _KEYWORD_FIELDS:
+        for field in KEYWORD_FIELDS:
             self._shard.update(edge.UpdateOperation.create_field_index(field, edge.PayloadSchemaType.Keyword))
 
     def standing(self) -> Standing | None:
@@ -105,56 +102,22 @@ class EdgeIndex:
             self._open.update(edge.UpdateOperation.delete_points(list(numbers)))
 
     def search(self, queries: Sequence[LaneQuery], scope: Scope) -> list[tuple[Hit, ...]]:
-        if not scope.buckets:
-            return [()] * len(queries)
-        requests: list[edge.QueryRequest] = []
-        owners: list[int] = []
-        for owner, query in enumerate(queries):
-            for request in self._requests(query, scope):
-                requests.append(request)
-                owners.append(owner)
-        answers = self._ask(requests) if requests else []
-        found: list[list[Hit]] = [[] for _ in queries]
-        for owner, points in zip(owners, answers, strict=True):
-            if queries[owner].lane == EXACT:
-                found[owner] += [Hit(int(point.id), 1.0) for point in points]
-            else:
-                found[owner] += [Hit(point.id, point.score) for point in points]  # type: ignore[arg-type]  # ids of ours are numbers
-        return [tuple(sorted(hits, key=lambda hit: (-hit.score, hit.number))) for hits in found]
+        return answer(queries, scope, self._ask)
 
-    def _ask(self, requests: list[edge.QueryRequest]) -> list[list[edge.ScoredPoint]]:
+    def _ask(self, asked: Sequence[Request]) -> list[list[Hit]]:
+        answers = self._run([self._query(request) for request in asked])
+        return [[Hit(point.id, point.score) for point in points] for points in answers]  # type: ignore[arg-type]  # ids of ours are numbers
+
+    def _run(self, requests: list[edge.QueryRequest]) -> list[list[edge.ScoredPoint]]:
         return self._open.query_batch(edge.QueryBatchRequest(requests))
 
-    def _requests(self, query: LaneQuery, scope: Scope) -> Iterator[edge.QueryRequest]:
-        if query.lane == EXACT:
-            name = edge.FieldCondition("names", match=edge.MatchValue(str(query.probe)))
-            yield edge.QueryRequest(limit=query.depth, filter=_filter(scope, query, name))
-        elif query.lane == VECTOR and query.among is None:
-            yield from self._vector_requests(query, scope)
-        else:
-            using = DENSE if query.lane == VECTOR else query.lane
-            probe = edge.SparseVector(*query.probe) if isinstance(query.probe, Sparse) else cast("Vector", query.probe).tolist()
-            if not isinstance(query.probe, Sparse) or query.probe.indices:  # the engine refuses an empty sparse vector
-                nearest = edge.Query.Nearest(probe, using)
-                yield edge.QueryRequest(limit=query.depth, query=nearest, filter=_filter(scope, query))
-
-    def _vector_requests(self, query: LaneQuery, scope: Scope) -> Iterator[edge.QueryRequest]:
-        """A05: a true top of every kind, so that a large kind does not hide a small one."""
-        nearest = edge.Query.Nearest(cast("Vector", query.probe).tolist(), DENSE)
-        by_kind: dict[Kind, list[str]] = {}
-        sizes: dict[Kind, int] = {}
-        for bucket, size in scope.buckets.items():
-            by_kind.setdefault(bucket.kind, []).append(bucket.key)
-            sizes[bucket.kind] = sizes.get(bucket.kind, 0) + size
-        for kind, keys in by_kind.items():
-            size = sizes[kind]
-            alone = scope.everything and len(by_kind) == 1
-            yield edge.QueryRequest(
-                limit=max(query.depth, size) if size <= SMALL else query.depth,
-                query=nearest,
-                filter=_filter(scope, query, keys=None if alone else keys),
-                params=edge.SearchParams(exact=size <= EXACT_BELOW, hnsw_ef=self._ef_search),
-            )
+    def _query(self, request: Request) -> edge.QueryRequest:
+        probe = request.probe
+        nearest = None
+        if probe is not None:
+            nearest = edge.Query.Nearest(edge.SparseVector(*probe) if isinstance(probe, Sparse) else probe.tolist(), request.using)
+        params = None if request.exact is None else edge.SearchParams(exact=request.exact, hnsw_ef=self._ef_search)
+        return edge.QueryRequest(limit=request.limit, query=nearest, filter=_filter(request), params=params)
 
     def points(self) -> Iterator[Point]:
         offset: Any = None
@@ -174,6 +137,10 @@ class EdgeIndex:
 
     def copy(self, directory: Path) -> None:
         shutil.copytree(self._shard_path.parent, directory, copy_function=_copy_with_holes)
+
+    def discard(self) -> None:
+        self.close()
+        shutil.rmtree(self._shard_path.parent, ignore_errors=True)
 
     def close(self) -> None:
         if self._shard is not None:
@@ -199,21 +166,16 @@ def _copy_with_holes(source: str, target: str) -> None:
         copy.truncate()
 
 
-def _filter(
-    scope: Scope,
-    query: LaneQuery,
-    *conditions: edge.FieldCondition,
-    keys: Sequence[str] | None = None,
-) -> edge.Filter | None:
-    must: list[Any] = list(conditions)
-    if keys is None and not scope.everything:
-        keys = [bucket.key for bucket in scope.buckets]
-    if keys is not None:
-        match = edge.MatchValue(keys[0]) if len(keys) == 1 else edge.MatchAny(list(keys))
+def _filter(request: Request) -> edge.Filter | None:
+    must: list[Any] = []
+    if request.name is not None:
+        must.append(edge.FieldCondition("names", match=edge.MatchValue(request.name)))
+    if request.buckets is not None:
+        match = edge.MatchValue(request.buckets[0]) if len(request.buckets) == 1 else edge.MatchAny(list(request.buckets))
         must.append(edge.FieldCondition("bucket", match=match))
-    must += [edge.FieldCondition("tags", match=edge.MatchValue(tag)) for tag in sorted(scope.tags)]
-    if query.among is not None:
-        must.append(edge.HasIdCondition(set(query.among)))
+    must += [edge.FieldCondition("tags", match=edge.MatchValue(tag)) for tag in request.tags]
+    if request.among is not None:
+        must.append(edge.HasIdCondition(set(request.among)))
     return edge.Filter(must=must) if must else None
 
 

@@ -1,0 +1,75 @@
+"""How are points and requests said in the words of a Qdrant?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from qdrant_client import models as qd
+
+from repertory.indexes.base import BM25, GRAMS, KEYWORD, Point, Sparse
+from repertory.indexes.requests import DENSE, Request
+
+OVERSAMPLING = 2.0  # with quantised vectors: twice as many candidates are looked at again in full
+
+
+def query_of(request: Request, ef_search: int) -> qd.QueryRequest:
+    """A request as a Qdrant takes it."""
+    probe = request.probe
+    asked: Any = None
+    if probe is not None:
+        asked = qd.SparseVector(indices=probe.indices, values=probe.values) if isinstance(probe, Sparse) else probe.tolist()
+    params = None
+    if request.exact is not None:
+        quantised = qd.QuantizationSearchParams(ignore=request.exact, rescore=True, oversampling=OVERSAMPLING)
+        params = qd.SearchParams(exact=request.exact, hnsw_ef=ef_search, quantization=quantised)
+    using = request.using if probe is not None else None
+    return qd.QueryRequest(query=asked, using=using, filter=_filter(request), params=params, limit=request.limit)
+
+
+def _filter(request: Request) -> qd.Filter | None:
+    must: list[Any] = []
+    if request.name is not None:
+        must.append(qd.FieldCondition(key="names", match=qd.MatchValue(value=request.name)))
+    if request.buckets is not None:
+        match = qd.MatchValue(value=request.buckets[0]) if len(request.buckets) == 1 else qd.MatchAny(any=list(request.buckets))
+        must.append(qd.FieldCondition(key="bucket", match=match))
+    must += [qd.FieldCondition(key="tags", match=qd.MatchValue(value=tag)) for tag in request.tags]
+    if request.among is not None:
+        must.append(qd.HasIdCondition(has_id=sorted(request.among)))
+    return qd.Filter(must=must) if must else None
+
+
+def to_engine(point: Point) -> qd.PointStruct:
+    """A point as a Qdrant keeps it."""
+    vectors: dict[str, Any] = {}
+    if point.dense is not None:
+        vectors[DENSE] = point.dense.tolist()
+    for name, sparse in ((BM25, point.bm25), (GRAMS, point.grams), (KEYWORD, point.keyword)):
+        if sparse.indices:
+            vectors[name] = qd.SparseVector(indices=sparse.indices, values=sparse.values)
+    return qd.PointStruct(
+        id=point.number, vector=vectors, payload={"bucket": point.bucket, "tags": list(point.tags), "names": list(point.names)}
+    )
+
+
+def from_engine(record: qd.Record) -> Point:
+    """A point as we know it."""
+    vectors: Mapping[str, Any] = record.vector if isinstance(record.vector, dict) else {}
+    payload = record.payload or {}
+    dense = vectors.get(DENSE)
+    return Point(
+        number=int(record.id),
+        bucket=payload["bucket"],
+        tags=tuple(payload["tags"]),
+        names=tuple(payload["names"]),
+        bm25=_sparse(vectors.get(BM25)),
+        grams=_sparse(vectors.get(GRAMS)),
+        keyword=_sparse(vectors.get(KEYWORD)),
+        dense=np.asarray(dense, dtype=np.float32) if dense is not None else None,
+    )
+
+
+def _sparse(vector: qd.SparseVector | None) -> Sparse:
+    return Sparse(list(vector.indices), list(vector.values)) if vector is not None else Sparse([], [])

@@ -1,0 +1,73 @@
+"""What does one lane query ask of an engine?
+
+The same of every engine, so that they answer alike: which vector, how many, under which conditions, and whether every vector is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from repertory.embedders.base import Vector
+from repertory.indexes.base import EXACT, VECTOR, LaneQuery, Scope, Sparse
+from repertory.model import Hit, Kind
+
+SMALL = 50  # A05: a kind with no more documents is covered in full
+EXACT_BELOW = 20_000  # documents of a kind; above it HNSW is quicker than looking at every vector
+DENSE = "dense"
+KEYWORD_FIELDS = ("bucket", "tags", "names")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One query of an engine; what is None is no condition."""
+
+    using: str  # the vector's name, or the lane of exact names
+    probe: Sparse | Vector | None
+    limit: int
+    buckets: tuple[str, ...] | None
+    tags: tuple[str, ...]  # which must all be there
+    name: str | None = None
+    among: frozenset[int] | None = None
+    exact: bool | None = None  # None: the engine need not know
+
+
+Ask = Callable[[Sequence[Request]], Sequence[list[Hit]]]  # for each request
+
+
+def requests(query: LaneQuery, scope: Scope) -> Iterator[Request]:
+    """Usually one. A05: of the vector lane one for each kind, so that a large kind does not hide a small one."""
+    tags = tuple(sorted(scope.tags))
+    buckets = None if scope.everything else tuple(bucket.key for bucket in scope.buckets)
+    if not scope.buckets:
+        return
+    if query.lane == EXACT:
+        yield Request(EXACT, None, query.depth, buckets, tags, name=str(query.probe), among=query.among)
+    elif query.lane == VECTOR and query.among is None:
+        yield from _by_kind(cast("Vector", query.probe), query.depth, scope, tags)
+    elif not isinstance(query.probe, Sparse) or query.probe.indices:  # engines refuse an empty sparse vector
+        using = DENSE if query.lane == VECTOR else query.lane
+        yield Request(using, cast("Sparse | Vector", query.probe), query.depth, buckets, tags, among=query.among)
+
+
+def _by_kind(probe: Vector, depth: int, scope: Scope, tags: tuple[str, ...]) -> Iterator[Request]:
+    keys: dict[Kind, list[str]] = {}
+    sizes: dict[Kind, int] = {}
+    for bucket, size in scope.buckets.items():
+        keys.setdefault(bucket.kind, []).append(bucket.key)
+        sizes[bucket.kind] = sizes.get(bucket.kind, 0) + size
+    alone = scope.everything and len(keys) == 1
+    for kind, size in sizes.items():
+        limit = max(depth, size) if size <= SMALL else depth
+        yield Request(DENSE, probe, limit, None if alone else tuple(keys[kind]), tags, exact=size <= EXACT_BELOW)
+
+
+def answer(queries: Sequence[LaneQuery], scope: Scope, ask: Ask) -> list[tuple[Hit, ...]]:
+    """All queries in one call of an engine: the hits of each, best first, ties by number."""
+    asked = [(owner, request) for owner, query in enumerate(queries) for request in requests(query, scope)]
+    found: list[list[Hit]] = [[] for _ in queries]
+    answers = ask([request for _, request in asked]) if asked else []
+    for (owner, request), hits in zip(asked, answers, strict=True):
+        found[owner] += hits if request.name is None else [Hit(hit.number, 1.0) for hit in hits]
+    return [tuple(sorted(hits, key=lambda hit: (-hit.score, hit.number))) for hits in found]
