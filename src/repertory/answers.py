@@ -7,15 +7,16 @@ place, as a whole: a search that is under way ends with the one it began with.
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 from repertory.cache import TimedCache
 from repertory.embedders.base import Embedder
 from repertory.embedders.choose import recipe
-from repertory.errors import EmbedderError
-from repertory.indexes.base import VECTOR
-from repertory.indexes.edge import EdgeIndex
+from repertory.errors import EmbedderError, IndexUnavailable
+from repertory.indexes.base import VECTOR, Index
+from repertory.indexes.choose import make_index
 from repertory.indexes.sync import Sync
 from repertory.ingest import change
 from repertory.ingest.change import Answering, Change
@@ -33,6 +34,8 @@ from repertory.settings import Settings
 from repertory.sources.serverspec import Identify, nobody
 from repertory.store import Store
 
+_log = logging.getLogger(__name__)
+
 ANSWER_TTL = 300.0  # seconds (E09)
 
 
@@ -43,7 +46,7 @@ class Answers(Intake):
         self,
         settings: Settings,
         store: Store,
-        index: EdgeIndex,
+        index: Index,
         sync: Sync,
         embedder: Embedder | None,
         under_way: Change | None,
@@ -64,7 +67,11 @@ class Answers(Intake):
     async def search(self, request: SearchRequest | str, principal: Principal = Principal()) -> SearchResponse:
         """Find what answers a request."""
         asked = SearchRequest(request) if isinstance(request, str) else request
-        answer = await self._engine.search(asked, principal)
+        try:
+            answer = await self._engine.search(asked, principal)
+        except IndexUnavailable as error:
+            self._sync.doubt(error)
+            raise
         if self._change is None or VECTOR not in (answer.lanes or ()):
             return answer
         return replace(answer, diagnostics=(self._change.note(), *answer.diagnostics))
@@ -86,11 +93,15 @@ class Answers(Intake):
         if self._change is None:
             return
         known = await offload(change.recall, self._store)
-        beside = EdgeIndex(self.settings.catalog / known.other_folder, ef_search=self.settings.ef_search)
+        beside = await offload(make_index, self.settings, self._store, known.other_folder)
         successor = Answering(recipe(self.settings), known.other_folder)
-        await self._write(self._follow, self._make_engine(beside, self._change.new), self._change.new, successor)
+        try:
+            await self._write(self._follow, self._make_engine(beside, self._change.new), self._change.new, successor)
+        except IndexUnavailable as error:  # the old one goes on answering, and whoever embeds next tries again
+            _log.warning("%s cannot take over yet: %s", self._change.new.model, error)
+            return
         await self._let_go(self._engines[:-1])
-        await offload(change.tidy, self.settings.catalog, successor)
+        await offload(change.tidy, make_index(self.settings, self._store, successor.other_folder))
 
     def _follow(self, engine: Engine, embedder: Embedder, successor: Answering) -> None:
         try:
@@ -111,7 +122,7 @@ class Answers(Intake):
             engine.index.close()
             self._engines.remove(engine)
 
-    def _make_engine(self, index: EdgeIndex, embedder: Embedder | None) -> Engine:
+    def _make_engine(self, index: Index, embedder: Embedder | None) -> Engine:
         settings, store = self.settings, self._store
         defaults = Defaults(settings.preset, settings.strategy, settings.fusion, settings.lane_weights, settings.min_confidence)
         expansion = Expansion(store, embedder.model) if settings.expansion and embedder else None

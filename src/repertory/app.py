@@ -29,7 +29,7 @@ from repertory.chat.ask import Chat
 from repertory.chat.request import ChatRequest
 from repertory.embedders.base import Embedder
 from repertory.embedders.choose import make_embedder
-from repertory.errors import Conflict, InvalidRequest, NotFound
+from repertory.errors import Conflict, IndexUnavailable, InvalidRequest, NotFound
 from repertory.gateway.call import Gateway
 from repertory.gateway.credentials import Vault
 from repertory.gateway.facade import described, domains, reading
@@ -38,7 +38,8 @@ from repertory.gateway.identity import Identities
 from repertory.gateway.session import Report
 from repertory.graph.derive import PAIRS, is_node
 from repertory.graph.draw import MAX_EDGES, Drawing, Format, draw
-from repertory.indexes.edge import EdgeIndex
+from repertory.indexes.base import Index
+from repertory.indexes.choose import make_index
 from repertory.indexes.sync import Sync
 from repertory.ingest import change, indexfile
 from repertory.ingest.change import Change
@@ -89,7 +90,7 @@ async def open_with(settings: Settings) -> AsyncIterator[Repertory]:
         if under_way is not None:
             stack.push_async_callback(under_way.old.close)
         known = await offload(change.recall, store)
-        index = EdgeIndex(settings.catalog / known.folder, ef_search=settings.ef_search)
+        index = await offload(make_index, settings, store, known.folder)
         stack.callback(index.close)
         answering = under_way.old if under_way else embedder
         model, dimensions = (answering.model, answering.dimensions) if answering else (None, 0)
@@ -99,7 +100,7 @@ async def open_with(settings: Settings) -> AsyncIterator[Repertory]:
         stack.push_async_callback(repertory.callers.close)
         stack.push_async_callback(repertory.close)
         stack.push_async_callback(repertory.gateway.close)
-        await offload(change.tidy, settings.catalog, known)
+        await offload(change.tidy, make_index(settings, store, known.other_folder))
         if under_way is None and embedder is not None:
             await offload(change.settle, store, embedder.model, known, settings)
         yield repertory
@@ -113,7 +114,7 @@ class Repertory(Answers, Registry):
         settings: Settings,
         ownership: Ownership,
         store: Store,
-        index: EdgeIndex,
+        index: Index,
         sync: Sync,
         embedder: Embedder | None,
         under_way: Change | None = None,
@@ -197,6 +198,8 @@ class Repertory(Answers, Registry):
 
     def _copy_catalog(self, target: Path, with_keys: bool, wheels: bool) -> Order:
         self._sync.catch_up()
+        if self._sync.behind:
+            raise IndexUnavailable(f"{self._sync.behind} Export when it answers.")
         self._sync.checkpoint()
         copy_database(self.settings.catalog, target, with_keys=with_keys)
         self._engine.index.copy(target / change.recall(self._store).folder)
@@ -313,7 +316,7 @@ class Repertory(Answers, Registry):
         return {
             **self.status(),
             "revision": await offload(self._store.revision),
-            "indexed_revision": self._sync.snapshot.revision,
+            "indexed_revision": self._sync.revision,
             "waiting": await self.waiting(),
             "by_status": await offload(self._store.statuses),
             "sources_broken": len(self._sync.snapshot.broken),
@@ -325,7 +328,9 @@ class Repertory(Answers, Registry):
             revision = await offload(self._store.revision)
         except Exception as error:  # whatever the database says: that it does not answer is the news
             return [f"the database does not answer ({type(error).__name__})"]
-        indexed = self._sync.snapshot.revision
+        if self._sync.behind:
+            return [self._sync.behind]
+        indexed = self._sync.revision
         behind = indexed < revision and not self._writing.locked()
         return [f"the index is at revision {indexed} of {revision}"] if behind else []
 

@@ -11,7 +11,7 @@ import typer
 
 import repertory
 from repertory import settings as settings_module
-from repertory.cli import asking, exporting, granting, importing, installing, logins, measuring, reviewing, using
+from repertory.cli import asking, exporting, granting, importing, installing, logins, measuring, moving, reviewing, using
 from repertory.cli.exits import exit_code
 from repertory.cli.terminal import (
     CatalogOption,
@@ -92,6 +92,8 @@ def add(
         waiting = f"[yellow]note:[/] {report['waiting']} texts wait for the embedding model"
         later = "the next add, or a serving process, embeds them" if not embed else "until then words alone find them"
         err.print(f"{waiting}; {later}.", report["excuse"])
+    if report["behind"]:
+        err.print("[yellow]note:[/] all of it is written, but cannot be found yet.", report["behind"])
 
 
 @app.command()
@@ -282,3 +284,4 @@ app.add_typer(reviewing.app)
 app.add_typer(importing.app)
 app.add_typer(installing.app)
 app.add_typer(measuring.app)
+app.add_typer(moving.app)

@@ -80,7 +80,8 @@ async def _mcp(settings: Settings, discover: bool) -> None:
     from repertory.app import open_with
 
     async with open_with(settings) as rep:
-        behind = [asyncio.create_task(work) for work in (rep.keep_embedding(), rep.keep_refreshing(), rep.keep_tidy())]
+        ours = (rep.keep_embedding(), rep.keep_following(), rep.keep_refreshing(), rep.keep_tidy())
+        behind = [asyncio.create_task(work) for work in ours]
         try:
             await over_stdio(Gate(rep, discover=discover))
         finally:

@@ -1,30 +1,28 @@
 """How does the index follow the truth?
 
 The outbox says which documents came and went; applying a line twice does no harm, so an index that was killed simply applies again what
-came after its last checkpoint. An index that is missing, corrupt, of another format or of another model is built anew.
+came after its last checkpoint. An index that is missing, corrupt, of another format or of another model is built anew. One that cannot be
+reached is left behind: the outbox keeps what it has yet to hear of, and whoever calls `catch_up` next tries again.
 """
 
 from __future__ import annotations
 
-import heapq
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby, islice
-from operator import itemgetter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 
-import numpy as np
-
 from repertory.embedders.base import Vector
+from repertory.errors import IndexUnavailable
 from repertory.indexes.base import FORMAT, Index, Point, Scope, Standing
+from repertory.indexes.compare import BATCH, differing, encoded
 from repertory.indexes.encode import encode, pivot
-from repertory.indexes.read import Reading, read
+from repertory.indexes.read import Reading
 from repertory.model import Document, Filter
 from repertory.store import DocumentRecord, Snapshot, Store
 
 _log = logging.getLogger(__name__)
 
-BATCH = 1000
 MIXED = 0.0  # no mean length gives this pivot: points are of more than one
 STALE = 0.2  # share of removed points that may still count in IDF; it is then less than .2 off, of about 5
 LARGE = 20_000  # vectors: from here on an index over them is worth building
@@ -47,7 +45,10 @@ class Sync:
         self._checkpointed = 0
         self._pivot = MIXED
         self._removed = 0  # since the engine last forgot removed points
+        self._opened = False
+        self.behind = ""  # why the index has not heard of everything; empty where it has
         self.snapshot: Snapshot = store.snapshot()
+        self.revision = self.snapshot.revision  # of the truth, as far as the index has heard of it
         self.vectors = 0  # documents that have one
 
     @property
@@ -56,21 +57,24 @@ class Sync:
         return self._model
 
     def open(self) -> None:
-        """Bring the index up to date, or build it anew."""
+        """Bring the index up to date, or build it anew. One that cannot be reached is left behind."""
+        self.catch_up()
+
+    def _open(self) -> None:
         standing = self._index.standing()
         if standing is not None and self._adopts:
             self._model, self._dimensions = standing.model, standing.dimensions
         reason = self._unusable(standing)
         if standing is None or reason:
             _log.info("Building the search index: %s", reason)
-            self.rebuild()
+            self._rebuild()
             return
         self._position = self._checkpointed = standing.position
         self._pivot = standing.pivot
-        self.catch_up()
+        self._catch_up(_NOTHING)
         if self._index.count() != sum(self.snapshot.counts.values()):
             _log.warning("The search index does not hold what the catalog holds; building it anew")
-            self.rebuild()
+            self._rebuild()
 
     def _unusable(self, standing: Standing | None) -> str | None:
         if standing is None:
@@ -79,18 +83,40 @@ class Sync:
             return f"it has format {standing.format}, not {FORMAT}"
         if (standing.model, standing.dimensions) != (self._model, self._dimensions):
             return f"it holds vectors of {standing.model!r}, not {self._model!r}"
-        oldest = self._store.oldest_outbox()
-        if standing.position > self.snapshot.position or (oldest is not None and oldest > standing.position + 1):
+        oldest, last = self._store.oldest_outbox(), self._store.snapshot().position
+        if standing.position > last or (oldest is not None and oldest > standing.position + 1):
             return "it belongs to another state of the catalog"
-        if oldest is None and standing.position < self.snapshot.position:
+        if oldest is None and standing.position < last:
             return "the catalog has moved on without it"
         return None
 
     def catch_up(self, written: Written = _NOTHING) -> None:
         """Apply what the outbox holds. Afterwards a search finds what was written before (A14).
 
-        `written` spares reading documents again that were just written.
+        `written` spares reading documents again that were just written. Where the index cannot be reached, `behind` says so.
         """
+        try:
+            if self._opened:
+                self._catch_up(written)
+            else:
+                self._open()
+                self._opened = True
+        except IndexUnavailable as error:
+            self._leave_behind(error)
+        else:
+            self.behind = ""
+
+    def _leave_behind(self, error: IndexUnavailable) -> None:
+        """Until it is opened again, from what it then says of itself: it may come back with less than it had."""
+        _log.warning("The search index is left behind: %s", error)
+        self._opened, self.behind = False, str(error)
+        self.snapshot = self._store.snapshot()  # what is known already must not be answered from memory once it has changed (E09)
+
+    def doubt(self, error: IndexUnavailable) -> None:
+        """Somebody could not search: whoever follows shall look what is the matter."""
+        self.behind = self.behind or str(error)
+
+    def _catch_up(self, written: Written) -> None:
         if not self.snapshot.counts:
             self.snapshot = self._store.snapshot()  # the first documents are encoded for their own mean length, not for none
             self._pivot = pivot(self.snapshot.mean_length)
@@ -120,8 +146,15 @@ class Sync:
             self._store.add_embeddings(model, vectors, announce=False)
             return
         self.catch_up()  # from here to the end of the outbox there is nothing but what is put here
-        self._index.put_vectors(self._store.add_embeddings(model, vectors))
-        self._look()
+        having = self._store.add_embeddings(model, vectors)
+        if self.behind:
+            return  # the outbox has them
+        try:
+            self._index.put_vectors(having)
+            self._look()
+        except IndexUnavailable as error:
+            self._leave_behind(error)
+            return
         self._position = self.snapshot.position
         if self._position - self._checkpointed >= CHECKPOINT_EVERY:
             self.checkpoint()
@@ -137,6 +170,7 @@ class Sync:
 
     def _look(self) -> None:
         self.snapshot = self._store.snapshot()
+        self.revision = self.snapshot.revision
         self.vectors = self._index.count(with_vector=True)
 
     def _follow_lengths(self) -> None:
@@ -149,7 +183,12 @@ class Sync:
             self.checkpoint()
 
     def rebuild(self) -> None:
-        """Build the index from the truth alone."""
+        """Build the index from the truth alone. Raises `IndexUnavailable`."""
+        self._opened = False  # half an index is none
+        self._rebuild()
+        self._opened, self.behind = True, ""
+
+    def _rebuild(self) -> None:
         self.snapshot = self._store.snapshot()
         self._index.create(self._dimensions)
         self._pivot = pivot(self.snapshot.mean_length)
@@ -162,6 +201,8 @@ class Sync:
     def settle(self) -> None:
         """After a run of writes: let the engine build what makes it quick and forget what was removed, where it is worth the seconds."""
         total = sum(self.snapshot.counts.values())
+        if self.behind:
+            return
         if self._removed > STALE * total or self.vectors > LARGE:
             self._index.optimize()
             self._removed = 0
@@ -174,9 +215,12 @@ class Sync:
         self._store.trim_outbox(standing.position)
 
     def close(self) -> None:
-        """Checkpoint if anything is new."""
-        if self._position != self._checkpointed:
-            self.checkpoint()
+        """Checkpoint if anything is new. An index that cannot be reached hears of it again when it is opened."""
+        if self._opened and self._position != self._checkpointed:
+            try:
+                self.checkpoint()
+            except IndexUnavailable as error:
+                _log.warning("The search index could not be told that all is well: %s", error)
 
     def scope(self, filter: Filter) -> Scope:
         """A filter in the terms of the engine."""
@@ -185,46 +229,18 @@ class Sync:
         return Scope(admitted, filter.tags, everything=len(admitted) == len(counts), documents=sum(counts.values()))
 
     def differences(self) -> list[str]:
-        """Where the index is not what the truth says: empty when all is well."""
-        expected = chain.from_iterable(_encoded(self._store.documents(self._model), self._pivot))
-        return list(_compare(expected, self._index.points()))
+        """Where the index is not what the truth says: empty when all is well. Raises `IndexUnavailable`."""
+        if self.behind:
+            raise IndexUnavailable(self.behind)
+        expected = chain.from_iterable(encoded(self._store.documents(self._model), self._pivot))
+        return [_told(*pair) for pair in differing(expected, self._index.points())]
 
     def _put(self, records: Iterable[DocumentRecord], pivot: float) -> None:
-        for points in _encoded(records, pivot):
+        for points in encoded(records, pivot):
             self._index.put(points)
 
 
-def _encoded(records: Iterable[DocumentRecord], pivot: float) -> Iterator[list[Point]]:
-    for batch in _batched(records):
-        readings = read(record.document.fields for record in batch)
-        yield [
-            encode(record.number, record.document, reading, record.vector, pivot) for record, reading in zip(batch, readings, strict=True)
-        ]
-
-
-def _batched(records: Iterable[DocumentRecord]) -> Iterator[list[DocumentRecord]]:
-    remaining = iter(records)
-    while batch := list(islice(remaining, BATCH)):
-        yield batch
-
-
-def _compare(expected: Iterator[Point], found: Iterator[Point]) -> Iterator[str]:
-    """Both come in number order, so neither need be held."""
-    merged = heapq.merge(((point.number, True, point) for point in expected), ((point.number, False, point) for point in found))
-    for number, group in groupby(merged, key=itemgetter(0)):
-        points = [point for _, _, point in group]
-        if len(points) == 1:
-            yield f"document {number} is only in one of catalog and index"
-        elif not _same(*points):
-            yield f"document {number} differs"
-
-
-def _same(one: Point, other: Point) -> bool:
-    if (one.bucket, one.tags, one.names) != (other.bucket, other.tags, other.names):
-        return False
-    if (one.dense is None) != (other.dense is None):
-        return False
-    pairs = [(one.bm25, other.bm25), (one.grams, other.grams), (one.keyword, other.keyword)]
-    if any(a.indices != b.indices or not np.allclose(a.values, b.values, rtol=1e-5) for a, b in pairs):
-        return False
-    return one.dense is None or other.dense is None or bool(np.allclose(one.dense, other.dense, atol=1e-5))
+def _told(expected: Point | None, found: Point | None) -> str:
+    if expected is not None and found is not None:
+        return f"document {expected.number} differs"
+    return f"document {(expected or found).number} is only in one of catalog and index"  # type: ignore[union-attr] # one is there

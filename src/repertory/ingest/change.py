@@ -10,14 +10,15 @@ What is added meanwhile is embedded with both: by its words alone it would stand
 
 from __future__ import annotations
 
+import contextlib
 import json
-import shutil
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from repertory.embedders.base import Embedder
 from repertory.embedders.choose import Recipe, make_again, recipe
+from repertory.errors import IndexUnavailable
+from repertory.indexes.base import Index
 from repertory.model import Diagnostic
 from repertory.settings import Settings
 from repertory.store import Store
@@ -92,6 +93,8 @@ def under_way(store: Store, wanted: Embedder | None, settings: Settings) -> Chan
     return Change(made, wanted, store.count_texts(), left)
 
 
-def tidy(catalog: Path, answering: Answering) -> None:
+def tidy(other: Index) -> None:
     """Remove the index that does not answer: left by a change that is done, or by one that was killed while building."""
-    shutil.rmtree(catalog / answering.other_folder, ignore_errors=True)
+    with contextlib.suppress(IndexUnavailable):  # the next one who opens the catalog tries again
+        other.discard()
+    other.close()

@@ -41,6 +41,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 IN_PYTHON = "python:"  # opens the location of a source that is no file
+RETRY_INDEX = 2.0  # seconds between attempts to reach an index that was left behind
 RETRY_EMBEDDING = 30.0  # seconds between attempts of a serving process to embed what waits
 
 
@@ -223,6 +224,7 @@ class Intake:
             report.embedded, report.excuse = await self._embed(progress)
         report.waiting = await self.waiting()
         report.revision = self._sync.snapshot.revision
+        report.behind = self._sync.behind
         return report
 
     async def embed(self, progress: Progress = lambda *_: None) -> int:
@@ -280,6 +282,16 @@ class Intake:
             except Exception:
                 _log.exception("Embedding behind the requests failed; it is tried again")
             await asyncio.sleep(RETRY_EMBEDDING)
+
+    async def keep_following(self) -> None:
+        """Let an index that could not be reached hear of what it missed as soon as it is back: a serving process runs this."""
+        while True:
+            await asyncio.sleep(RETRY_INDEX)
+            try:
+                if self._sync.behind:
+                    await self._write(self._sync.catch_up)
+            except Exception:
+                _log.exception("The search index does not follow; it is tried again")
 
     async def warm(self) -> None:
         """Load the model (C08). One that cannot be loaded says so when it is needed."""

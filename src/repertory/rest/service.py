@@ -83,7 +83,13 @@ def create_service(rep: Repertory, token: str, doors: Mapping[str, Door] = Mappi
     @contextlib.asynccontextmanager
     async def lifespan(service: FastAPI) -> AsyncIterator[None]:
         behind: set[asyncio.Task[None]] = service.state.behind
-        ours = (rep.keep_embedding(), rep.keep_refreshing(), rep.keep_tidy(), rep.gateway.upstreams.keep_tidy())
+        ours = (
+            rep.keep_embedding(),
+            rep.keep_following(),
+            rep.keep_refreshing(),
+            rep.keep_tidy(),
+            rep.gateway.upstreams.keep_tidy(),
+        )
         behind |= {asyncio.create_task(work) for work in ours}
         async with contextlib.AsyncExitStack() as open_doors:
             for door in doors.values():
