@@ -19,12 +19,13 @@ from repertory.errors import CatalogError
 from repertory.settings import FILE, PREFIX, Settings
 
 _OF_THE_MACHINE = frozenset({"catalog", "host", "port", "allowed_hosts"})  # a bundle has a catalog of its own, and its own visitors
+_OF_THE_INDEX = frozenset(name for name in Settings.model_fields if name.startswith("index"))  # and its index is in it: embedded
 
 
 def write_settings(settings: Settings, bundle: Path, *, required: bool, live: bool) -> None:
     """Write `repertory.toml`, and copy the files that it names. `required`: callers must show a credential, as they must here."""
     lines = ["# What this catalog is searched with. `repertory doctor` shows every setting and where its value came from."]
-    chosen = {name: getattr(settings, name) for name in Settings.model_fields if name not in _OF_THE_MACHINE}
+    chosen = {name: getattr(settings, name) for name in Settings.model_fields if name not in _OF_THE_MACHINE | _OF_THE_INDEX}
     defaults = Settings.model_validate({})
     if required:
         chosen["access"] = "required"

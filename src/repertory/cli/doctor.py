@@ -13,7 +13,7 @@ from rich.text import Text
 
 import repertory
 from repertory.cli.session import session
-from repertory.errors import EmbedderError, RepertoryError
+from repertory.errors import EmbedderError, IndexUnavailable, RepertoryError
 from repertory.settings import Settings
 
 
@@ -36,7 +36,8 @@ async def examine(settings: Settings, origins: Mapping[str, str], *, repair: boo
         checks.append({"check": "vectors", "ok": not status["waiting"], "message": _vectors(status)})
     except RepertoryError as error:
         status = {"sources": []}
-        checks.append({"check": "catalog", "ok": False, "message": str(error)})
+        about = "index" if isinstance(error, IndexUnavailable) else "catalog"
+        checks.append({"check": about, "ok": False, "message": str(error)})
     checks.append(await _check_model(settings))
     return {
         "version": repertory.__version__,

@@ -13,11 +13,13 @@ from typing import Annotated
 import typer
 
 from repertory.cli.terminal import JsonOption, err, out, print_json, progress_bar, read_settings
+from repertory.settings import EMBEDDED
 
 app = typer.Typer()
 
 CacheOption = Annotated[Path | None, typer.Option("--cache", help="Where the indexed sets are kept.", show_default=False)]
 CheckOption = Annotated[Path | None, typer.Option("--check", help="Labelled sets to judge by, not learned from.", show_default=False)]
+BESIDE = {"index": EMBEDDED}  # sets are not put among the collections of a Qdrant that serves people
 
 
 def _place(cache: Path | None) -> Path:
@@ -41,7 +43,7 @@ def evaluate(
     from repertory.evaluate import compare, measure
     from repertory.evaluate.sets import find, load
 
-    settings = read_settings()
+    settings = read_settings(**BESIDE)
     chosen = list(dict.fromkeys([*measure.ways(strategies), *measure.ways(",".join(diff) if diff else strategies)]))
     place = _place(cache)
 
@@ -77,7 +79,7 @@ def tune(
     from repertory.evaluate.sets import find, load
     from repertory.search.adapt import learned
 
-    settings = read_settings()
+    settings = read_settings(**BESIDE)
     place = _place(cache)
 
     async def work(folder: Path | None, hasty: int = 0) -> list[tuning.Sample]:
@@ -119,7 +121,7 @@ def calibrate(
     from repertory.evaluate.sets import find, load
     from repertory.search.confidence import learned
 
-    settings = read_settings()
+    settings = read_settings(**BESIDE)
     off = calibrating.off_topic(offtopic)
     limit = learned().threshold if threshold is None else threshold
 

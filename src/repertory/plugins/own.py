@@ -20,7 +20,7 @@ from repertory.app import Repertory, open_with
 from repertory.gateway.signature import signature
 from repertory.model import Entity, Kind, Principal, SearchRequest, content_digest
 from repertory.model.request import MAX_LIMIT, MAX_QUERY_LENGTH
-from repertory.settings import load
+from repertory.settings import EMBEDDED, load
 from repertory.sources.base import Problem
 from repertory.sources.content import Unreadable
 from repertory.sources.toolfile import Listing
@@ -67,7 +67,8 @@ class OwnTools:
 
     async def _open(self) -> Repertory:
         directory = self._directory or self._held.enter_context(tempfile.TemporaryDirectory(prefix="repertory-"))
-        settings, _ = load({"catalog": Path(directory), **self._settings})
+        of_its_own = {} if self._directory else {"index": EMBEDDED}  # which goes with its directory; on a Qdrant it would stay
+        settings, _ = load({"catalog": Path(directory), **of_its_own, **self._settings})
         self._rep = await self._held.enter_async_context(open_with(settings))
         return self._rep
 
