@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 CATALOG := .repertory/example
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test fix bench clean
+.PHONY: help serve test cluster fix bench clean
 
 help:  ## what can be done here
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -24,6 +24,10 @@ test: $(VENV)/dev.stamp  ## set up everything that the tests need, check style a
 	@$(BIN)/pytest tests/surfaces > $(VENV)/surfaces.log 2>&1 & surfaces=$$!; \
 		$(BIN)/pytest --ignore=tests/surfaces; others=$$?; \
 		wait $$surfaces; result=$$?; cat $(VENV)/surfaces.log; exit $$((others || result))
+
+cluster: $(VENV)/dev.stamp  ## run the tests with a Qdrant of three nodes, a minute or two
+	$(BIN)/python -m tests.provision
+	$(BIN)/pytest -m cluster
 
 fix: $(VENV)/dev.stamp  ## format, and mend what can be mended
 	$(BIN)/ruff format .
