@@ -35,6 +35,7 @@ fix: $(VENV)/dev.stamp  ## format, and mend what can be mended
 
 bench: $(VENV)/bench.stamp  ## measure speed and relevance beside peers
 	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.share
 	test ! -d ../shared/bench/dev || $(BIN)/repertory eval ../shared/bench/dev
 
 clean:  ## remove the environment and the example catalog

@@ -28,7 +28,7 @@ from tests.surfaces.programs import REPERTORY, run, serving
 
 import repertory
 from repertory.app import Repertory
-from repertory.errors import Conflict, InvalidRequest, SourceError
+from repertory.errors import Conflict, InvalidRequest, NotFound, SourceError
 from repertory.settings import load
 
 SECRET = "sk-very-secret-0123456789"  # noqa: S105
@@ -123,14 +123,17 @@ async def test_D08_what_is_in_a_bundle(rep: Repertory, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("with_keys", [False, True])
-async def test_D08_keys_and_the_audit_log_go_along_only_when_asked(rep: Repertory, tmp_path: Path, with_keys: bool) -> None:
+async def test_D08_keys_and_what_people_did_go_along_only_when_asked(rep: Repertory, tmp_path: Path, with_keys: bool) -> None:
     await rep.put("things", [tool("mail/send", "Send a letter.")])
     key = await rep.callers.create_key("ann-of-the-audit", (), (), None, repertory.Principal())
+    with pytest.raises(NotFound):
+        await rep.call("no/such", {}, repertory.Principal("ann-of-the-audit"))
+    assert [call.who for call in await rep.calls()] == ["ann-of-the-audit"]
     await rep.bundle(tmp_path / "bundle", wheels=False, with_keys=with_keys)
     database = tmp_path / "bundle" / "catalog" / "catalog.db"
     with closing(sqlite3.connect(database)) as copy:
-        counts = [copy.execute(f"SELECT count(*) FROM {table}").fetchone()[0] > 0 for table in ("keys", "audit")]  # noqa: S608
-    assert counts == [with_keys, with_keys]
+        counts = [copy.execute(f"SELECT count(*) FROM {table}").fetchone()[0] > 0 for table in ("keys", "audit", "calls")]  # noqa: S608
+    assert counts == [with_keys] * 3
     content = database.read_bytes()
     assert (b"ann-of-the-audit" in content, key.record.hash.encode() in content) == (with_keys, with_keys)
     settings = tomllib.loads((tmp_path / "bundle" / "repertory.toml").read_text("utf-8"))

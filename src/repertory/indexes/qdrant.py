@@ -162,7 +162,7 @@ class QdrantIndex:
             weights[lane] = {dimension: _inverse_frequency(found, documents) for dimension, found in counts.items() if found > 0}
         return [replace(query, probe=_times(query.probe, weights[query.lane])) if query.lane in weights else query for query in queries]
 
-    def _query(self, asked: Sequence[Request]) -> list[list[tuple[int, float]]]:
+    def _query(self, asked: Sequence[Request]) -> list[list[Hit]]:
         wanted = [query_of(request, self._ef_search) for request in asked]
         while True:
             name = self._reading
@@ -172,7 +172,7 @@ class QdrantIndex:
                 if name == self._reading:
                     raise
                 continue  # another collection has taken over meanwhile, and the old one is gone
-            return [[(int(point.id), float(point.score)) for point in found.points] for found in answers]
+            return [[Hit(int(point.id), point.score) for point in found.points] for found in answers]
 
     def points(self) -> Iterator[Point]:
         name, offset = self._writing, None

@@ -5,7 +5,7 @@ The same of every engine, so that they answer alike: which vector, how many, und
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 from repertory.errors import CatalogError
 from repertory.store.database import DATABASE, IDENTITY
-from repertory.store.schema import audit, facts, keys
+from repertory.store.schema import audit, calls, facts, keys
 
-_OF_PEOPLE = (keys.name, audit.name)  # who may come in, and what everybody did
+_OF_PEOPLE = (keys.name, audit.name, calls.name)  # who may come in, and what everybody did
 
 
 def copy_database(catalog: Path, target: Path, *, with_keys: bool) -> None:
-    """Copy the database of a catalog directory into another directory, API keys and the audit log only where they are wanted."""
+    """Copy the database of a catalog directory into another directory, API keys and what people did only where they are wanted."""
     try:
         target.mkdir(parents=True, exist_ok=True)
         with (
