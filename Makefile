@@ -20,10 +20,7 @@ test: $(VENV)/dev.stamp  ## set up everything that the tests need, check style a
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	@echo "$(BIN)/pytest, the surfaces beside the rest: their report comes last"
-	@$(BIN)/pytest tests/surfaces > $(VENV)/surfaces.log 2>&1 & surfaces=$$!; \
-		$(BIN)/pytest --ignore=tests/surfaces; others=$$?; \
-		wait $$surfaces; result=$$?; cat $(VENV)/surfaces.log; exit $$((others || result))
+	$(BIN)/pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder  # three on two cores: a third of the time they wait
 
 cluster: $(VENV)/dev.stamp  ## run the tests with a Qdrant of three nodes, a minute or two
 	$(BIN)/python -m tests.provision

@@ -172,7 +172,7 @@ async def test_429_that_names_a_date_is_tried_again_then(endpoint: Endpoint) -> 
         assert 0.8 <= time.monotonic() - started < 4.0
 
 
-@pytest.mark.parametrize("wait", ["60", format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)])
+@pytest.mark.parametrize("wait", ["60", format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)], ids=["seconds", "date"])
 async def test_429_that_asks_for_more_patience_than_a_search_has_fails_at_once(endpoint: Endpoint, wait: str) -> None:
     started = time.monotonic()
     assert "HTTP 429" in await fault_of(endpoint, Reply(429, headers={"Retry-After": wait}))

@@ -1,0 +1,216 @@
+"""How does one machine bear a million documents?
+
+    python -m benchmarks.large [--sizes 1000,10000,100000,1000000] [--keep DIR] [--save FILE] [--plot FILE]
+
+Synthetic tools on a real vocabulary: names and descriptions are drawn, word by word, from those of the labelled sets, as often as the words
+are there. Their vectors are those of real texts under the bundled model, each taken at random and bent at random by a third of its length,
+because embedding a million texts would take two hours and say nothing of the engine. One tool in a hundred has the tag `percent`, one in
+ten thousand the tag `rare`. Everything else is the product's own path: `put`, the store, the index, the search. Each size is measured in a
+process of its own; queries are real questions, their vectors remembered, so that what is measured is all of a search but the model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import logging
+import random
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import repertory
+from benchmarks.speed import documents, queries
+from repertory.embedders.choose import make_embedder
+from repertory.model import Entity, Kind, SearchRequest, Strategy
+from repertory.settings import load as load_settings
+
+BENT = 1 / 3
+SAMPLED = 2000  # real texts whose vectors are bent
+VECTORS_AT_ONCE = 5000
+ASKED = 180
+WAYS: dict[str, SearchRequest] = {
+    "bm25": SearchRequest("", strategy=Strategy.BM25),
+    "vector": SearchRequest("", strategy=Strategy.EMBEDDING),
+    "hybrid": SearchRequest(""),
+    "hybrid, 1 % of it": SearchRequest("", tags=frozenset({"percent"})),
+    "hybrid, 0.01 % of it": SearchRequest("", tags=frozenset({"rare"})),
+}
+
+
+def synthetic(size: int, real: Sequence[Entity]) -> Iterator[Entity]:
+    """Tools of words that are drawn from those of real ones."""
+    names = [word for entity in real for word in entity.name.replace("-", "_").split("_") if word]
+    told = [word for entity in real for word in entity.description.split()]
+    dice = random.Random(17)
+    for number in range(size):
+        tags = [tag for tag, every in (("percent", 100), ("rare", 10_000)) if number % every == 0]
+        name = "_".join(dice.choices(names, k=3))
+        description = " ".join(dice.choices(told, k=dice.randint(8, 40)))
+        yield Entity(Kind.TOOL, f"server{number // 50}/{name}_{number}", name, description, tags=tuple(tags))
+
+
+async def _real_vectors(entities: Iterable[Entity]) -> tuple[str, NDArray[np.float32]]:
+    embedder = make_embedder(load_settings({})[0])
+    assert embedder is not None
+    texts = [f"{entity.name}: {entity.description}" for entity in entities]
+    return embedder.model, (await embedder.embed_documents(texts)).vectors
+
+
+async def _give_vectors(rep: repertory.Repertory, model: str, real: NDArray[np.float32]) -> None:
+    """Bent vectors of real texts for whatever has none."""
+    dice = np.random.default_rng(23)
+    after = 0
+    while found := rep._store.pending(model, after, VECTORS_AT_ONCE):
+        after = found[-1][0]
+        bend = dice.standard_normal((len(found), real.shape[1])).astype(np.float32)
+        bend *= BENT / np.linalg.norm(bend, axis=1, keepdims=True)
+        vectors = real[dice.integers(0, len(real), len(found))] + bend
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        given = {digest: vector for (_, digest, _), vector in zip(found, vectors, strict=True)}
+        await rep._write(rep._sync.keep_vectors, model, given)
+        print(f"{after:,} vectors", file=sys.stderr)
+
+
+async def build(size: int, sets: Path, catalog: Path, found: dict[str, Any]) -> None:
+    """Make the catalog, and say how long each step took."""
+    real = documents(10_000, sets)
+    model, vectors = await _real_vectors(real[:SAMPLED])
+    started = time.perf_counter()
+    async with repertory.open(catalog, embedder="none", answer_cache=0) as rep:
+        await rep.put("large", synthetic(size, real))
+    found["words, s"] = time.perf_counter() - started
+    started = time.perf_counter()
+    async with repertory.open(catalog, answer_cache=0) as rep:
+        await _give_vectors(rep, model, vectors)
+        await rep._write(rep._sync.settle)
+    found["vectors into store and index, s"] = time.perf_counter() - started
+    found["memory while building, MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+async def measure(catalog: Path, sets: Path, found: dict[str, Any]) -> None:
+    """Milliseconds of every way to search, and what it takes to hold the catalog open."""
+    asked = queries(sets)[:ASKED]
+    started = time.perf_counter()
+    async with repertory.open(catalog, answer_cache=0) as rep:
+        found["open, s"] = time.perf_counter() - started
+        for query in asked:  # the model, and everything that is remembered
+            await rep.search(query)
+        for way, request in WAYS.items():
+            taken = []
+            for query in asked:
+                began = time.perf_counter()
+                await rep.search(replace(request, query=query))
+                taken.append((time.perf_counter() - began) * 1000)
+            cuts = statistics.quantiles(taken, n=100)
+            found[way] = [statistics.median(taken), cuts[94], cuts[98]]
+        found["upsert to visible, ms"] = await _visible(rep)
+        found["memory while searching, MB"] = _resident()
+    found["disk, MB"] = sum(file.stat().st_blocks * 512 for file in catalog.rglob("*")) / 1e6
+
+
+async def _visible(rep: repertory.Repertory) -> float:
+    """From handing in a changed entry until a search finds it by a word that it has only now; the median of five."""
+    taken = []
+    for turn in range(5):
+        word = f"zyzzyva{turn}"
+        began = time.perf_counter()
+        await rep.put("late", [Entity(Kind.TOOL, "late/comer", "late_comer", f"Comes late, says {word}.")], embed=False)
+        response = await rep.search(SearchRequest(word, strategy=Strategy.BM25))
+        taken.append((time.perf_counter() - began) * 1000)
+        assert [result.entity.path for result in response.results] == ["late/comer"]
+    return statistics.median(taken)
+
+
+def _resident() -> float:
+    status = Path("/proc/self/status").read_text()
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")) / 1024
+
+
+def show(found: list[dict[str, Any]]) -> None:
+    """The table."""
+    print(f"{'':34}" + "".join(f"{one['size']:>24,}" for one in found))
+    for name in found[0]:
+        if name == "size":
+            continue
+        values = (one.get(name) for one in found)
+        print(f"{name:34}" + "".join(f"{_cell(value):>24}" for value in values))
+
+
+def _cell(value: Any) -> str:
+    return " / ".join(f"{one:.1f}" for one in value) if isinstance(value, list) else f"{value:,.1f}"
+
+
+def plot(found: list[dict[str, Any]], file: Path) -> None:
+    """How it grows."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 4))
+    sizes = [one["size"] for one in found]
+    for way in WAYS:
+        axes.plot(sizes, [one[way][0] for one in found], marker="o", label=f"{way}, p50")
+    axes.plot(sizes, [one["hybrid"][2] for one in found], marker="o", linestyle="--", color="grey", label="hybrid, p99")
+    axes.set(xscale="log", yscale="log", xlabel="documents", ylabel="milliseconds without the model")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8)
+    figure.tight_layout()
+    figure.savefig(file, metadata={"Date": None})
+
+
+async def _alone(size: int, sets: Path, keep: Path | None) -> dict[str, Any]:
+    found: dict[str, Any] = {"size": size}
+    catalog = keep / str(size) if keep else Path(tempfile.mkdtemp(prefix="repertory-large-"))
+    try:
+        if not (catalog / "catalog.db").exists():
+            await build(size, sets, catalog, found)
+        await measure(catalog, sets, found)
+    finally:
+        if not keep:
+            shutil.rmtree(catalog, ignore_errors=True)
+    return found
+
+
+def main() -> None:
+    """Measure every size."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--sizes", default="1000,10000,100000,1000000")
+    parser.add_argument("--sets", type=Path, default=Path("../shared/bench"))
+    parser.add_argument("--keep", type=Path, help="keep the catalogs here, and use those that are there")
+    parser.add_argument("--save", type=Path, help="also write the figures to this JSON file")
+    parser.add_argument("--plot", type=Path, help="also draw them into this SVG file")
+    parser.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    sizes = [int(size) for size in chosen.sizes.split(",")]
+    if chosen.alone:
+        logging.disable()
+        print(json.dumps(asyncio.run(_alone(sizes[0], chosen.sets, chosen.keep))))
+        return
+    found = []
+    for size in sizes:
+        command = [sys.executable, "-m", "benchmarks.large", "--alone", "--sizes", str(size), "--sets", str(chosen.sets)]
+        command += ["--keep", str(chosen.keep)] if chosen.keep else []
+        found.append(json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1]))
+        if chosen.save:
+            chosen.save.write_text(json.dumps(found, indent=1) + "\n")
+    show(found)
+    if chosen.plot:
+        plot(found, chosen.plot)
+
+
+if __name__ == "__main__":
+    main()
