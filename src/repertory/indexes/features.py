@@ -53,14 +53,20 @@ _remembered = lru_cache(maxsize=REMEMBERED)(_features)
 
 def _pack(token: str) -> tuple[bytes, bytes, bytes]:
     """The term, the grams and the prefixes of one token."""
-    return _packed((stem(token),)), _packed(grams((token,))), _packed(_prefixes(token))
+    term = array(UINT32, [dimension(stem(token))]).tobytes()
+    if not token.isascii():
+        return term, _packed(grams((token,))), _packed(_prefixes(token))
+    letters, marked = token.encode(), f" {token} ".encode()  # as bytes they are cut without being encoded piece by piece
+    pieces = [crc32(marked[start : start + 3]) for start in range(len(marked) - 2)]
+    beginnings = [crc32(letters), *[crc32(letters[:end]) for end in range(PREFIX, min(len(letters), LONGEST_PREFIX))]]
+    return term, array(UINT32, pieces).tobytes(), array(UINT32, beginnings).tobytes()
 
 
 _of_token = lru_cache(maxsize=16384)(_pack)  # identifiers share their parts
 
 
 def _packed(tokens: Iterable[str]) -> bytes:
-    return array(UINT32, [crc32(token.encode()) for token in tokens]).tobytes()
+    return array(UINT32, map(dimension, tokens)).tobytes()
 
 
 def _prefixes(word: str) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,8 @@ from repertory.indexes.features import UINT32, Features, features
 from repertory.model import Field
 from repertory.text.tokens import written
 
-Keys = NDArray[np.uint64]  # of features: the owner above, the dimension below
+Keys = NDArray[np.uint64]  # the owner above; below the number of a word, or the dimension of a feature
+BITS, BELOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 AT_ONCE = 1_000_000  # letters: some 60 MB while they are added up
 
@@ -87,84 +88,124 @@ def _portions(every: Iterable[Mapping[Field, str]]) -> Iterator[list[Mapping[Fie
         yield portion
 
 
-class _Known(dict[str, Features]):
-    """The features of the words that were met, in names or elsewhere: quicker asked than what is remembered for longer."""
+class _Numbers(dict[str, int]):
+    """The numbers of the words that were met, in names or elsewhere: what a word brings is at its number."""
 
-    def __init__(self, *, naming: bool) -> None:
+    def __init__(self, met: list[Features], *, naming: bool) -> None:
+        self._met = met
         self._naming = naming
 
-    def __missing__(self, word: str) -> Features:
-        self[word] = found = features(word, self._naming)
-        return found
+    def __missing__(self, word: str) -> int:
+        self[word] = number = len(self._met)
+        self._met.append(features(word, self._naming))
+        return number
 
 
-class _Pile:
-    """What many words brought, packed, each with whose it is and what it counts."""
+class _Said:
+    """Words by their numbers, side by side, each with whose it is."""
 
     def __init__(self) -> None:
-        self._packed: list[bytes] = []
+        self._numbers: list[int] = []
+        self._sizes: list[int] = []
         self._owners: list[int] = []
-        self._weights: list[float] = []
 
-    def add(self, owner: int, packed: Sequence[bytes], weights: Iterable[float]) -> None:
-        self._packed += packed
-        self._owners += [owner] * len(packed)
-        self._weights += weights
+    def add(self, owner: int, numbers: Sequence[int]) -> None:
+        self._numbers += numbers
+        self._sizes.append(len(numbers))
+        self._owners.append(owner)
 
-    def spread(self) -> tuple[Keys, NDArray[np.float64]]:
-        """The key and the weight of every feature."""
-        sizes = np.array(list(map(len, self._packed)), np.int64) // array(UINT32).itemsize
-        keys = np.repeat(_above(self._owners), sizes) | np.frombuffer(b"".join(self._packed), UINT32)
-        return keys, np.repeat(np.array(self._weights), sizes)
+    def keys(self) -> Keys:
+        """The owner of each word above its number."""
+        return np.repeat(_above(self._owners), self._sizes) | np.array(self._numbers, np.uint64)
+
+    def each(self, values: Sequence[float]) -> NDArray[np.float64]:
+        """What was said of each addition, for each word of it."""
+        return np.repeat(np.array(values, np.float64), self._sizes)
 
 
 def _read(every: Sequence[Mapping[Field, str]]) -> Iterator[Reading]:
-    known = (_Known(naming=False), _Known(naming=True))
-    terms, grams, prefixes = _Pile(), _Pile(), _Pile()
-    groups: list[tuple[int, float]] = []  # A04: prefixes of one group count once; whose it is, and what it counts
-    short_names: list[frozenset[str]] = []
-    plain: list[frozenset[str]] = []
+    met: list[Features] = []
+    numbers = (_Numbers(met, naming=False), _Numbers(met, naming=True))
+    words, weights = _Said(), list[float]()
+    grouped, groups = _Said(), list[tuple[int, float]]()  # A04: words of one group count once; whose it is, and what it counts
     for owner, fields in enumerate(every):
-        weighed: tuple[dict[str, float], dict[str, float]] = ({}, {})
-        boosted: dict[float, list[bytes]] = {}
+        boosted: dict[float, list[int]] = {}
         for field, text in fields.items():
-            naming, weight, boost = field in NAMING, BM25_WEIGHTS[field], KEYWORD_BOOSTS.get(field)
-            words, of_field = written(text), weighed[naming]
-            for word in words:
-                of_field[word] = of_field.get(word, 0.0) + weight
-            if boost is not None:
-                boosted.setdefault(boost, []).extend([known[naming][word].prefixes for word in words])
-        found = [known[naming][word] for naming in (False, True) for word in weighed[naming]]
-        weights = [*weighed[False].values(), *weighed[True].values()]
-        terms.add(owner, [one.terms for one in found], weights)
-        grams.add(owner, [one.grams for one in found], weights)
-        short_names.append(frozenset(chain.from_iterable([one.short_names for one in found])))
-        plain.append(frozenset(chain.from_iterable([one.plain for one in found])))
-        lines = ([known[False][word].prefixes for word in written(line)] for line in fields.get(Field.TOOLS, "").splitlines())
-        for boost, packed in (*boosted.items(), *((TOOL_BOOST, line) for line in lines)):
-            prefixes.add(len(groups), packed, [boost] * len(packed))
+            found = list(map(numbers[field in NAMING].__getitem__, written(text)))
+            words.add(owner, found)
+            weights.append(BM25_WEIGHTS[field])
+            if field in KEYWORD_BOOSTS:
+                boosted.setdefault(KEYWORD_BOOSTS[field], []).extend(found)
+        lines = (list(map(numbers[False].__getitem__, written(line))) for line in fields.get(Field.TOOLS, "").splitlines())
+        for boost, found in (*boosted.items(), *((TOOL_BOOST, line) for line in lines)):
+            grouped.add(len(groups), found)
             groups.append((owner, boost))
-    summed = (_by_owner(*terms.spread(), len(every)), _by_owner(*grams.spread(), len(every)), _keyword(prefixes, groups, len(every)))
-    return map(Reading, *summed, short_names, plain)
+    keys, sums = _summed(words.keys(), words.each(weights))
+    keyword = _keyword(_once(grouped.keys()), [one.prefixes for one in met], groups)
+    return map(
+        Reading,
+        _by_owner(*_summed(*_spread(keys, sums, [one.terms for one in met])), len(every)),
+        _by_owner(*_summed(*_spread(keys, sums, [one.grams for one in met])), len(every)),
+        _by_owner(*keyword, len(every)),
+        _together(keys, [one.short_names for one in met], len(every)),
+        _together(keys, [one.plain for one in met], len(every)),
+    )
 
 
-def _keyword(prefixes: _Pile, groups: Sequence[tuple[int, float]], owners: int) -> Iterator[Weights]:
-    keys = np.unique(prefixes.spread()[0])
-    group = keys >> np.uint64(32)
+def _keyword(keys: Keys, prefixes: Sequence[bytes], groups: Sequence[tuple[int, float]]) -> tuple[Keys, NDArray[np.float64]]:
+    keys = _once(_spread(keys, np.empty(len(keys)), prefixes)[0])
+    group = keys >> BITS
     whose, boosts = _above([owner for owner, _ in groups]), np.array([boost for _, boost in groups])
-    return _by_owner(whose[group] | keys & np.uint64(0xFFFFFFFF), boosts[group], owners)
+    return _summed(whose[group] | keys & BELOW, boosts[group])
 
 
 def _above(owners: Sequence[int]) -> Keys:
     """Owners, where keys have them."""
-    return np.array(owners, np.uint64) << np.uint64(32)
+    return np.array(owners, np.uint64) << BITS
 
 
-def _by_owner(keys: Keys, weights: NDArray[np.float64], owners: int) -> Iterator[Weights]:
-    """The sum of the weights of every key, taken apart by owner."""
+def _spread(keys: Keys, weights: NDArray[np.float64], packed: Sequence[bytes]) -> tuple[Keys, NDArray[np.float64]]:
+    """The key and the weight of every feature, given those of the words."""
+    sizes = np.array(list(map(len, packed)), np.int64) // array(UINT32).itemsize
+    starts = np.cumsum(sizes) - sizes
+    number = (keys & BELOW).astype(np.int64)
+    taken = sizes[number]
+    shift = starts[number] - (np.cumsum(taken) - taken)  # from where a feature lies among all that are taken to where its word has it
+    every = np.frombuffer(b"".join(packed), UINT32)
+    return np.repeat(keys & ~BELOW, taken) | every[np.arange(taken.sum()) + np.repeat(shift, taken)], np.repeat(weights, taken)
+
+
+def _once(keys: Keys) -> Keys:
+    """Every key once, in rising order: `np.unique` takes ten times as long."""
+    keys = np.sort(keys)
+    return keys[_firsts(keys)]
+
+
+def _summed(keys: Keys, weights: NDArray[np.float64]) -> tuple[Keys, NDArray[np.float64]]:
+    """Every key once, in rising order, with the sum of its weights."""
     order = np.argsort(keys)
     keys = keys[order]
-    firsts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1]))[: len(keys)])
-    keys, sums = keys[firsts], np.add.reduceat(weights[order], firsts)
-    bounds = np.searchsorted(keys, _above(range(1, owners)))
-    return map(Weights, np.split(keys.astype(np.uint32), bounds), np.split(sums, bounds))
+    firsts = _firsts(keys)
+    return keys[firsts], np.add.reduceat(weights[order], firsts) if len(firsts) else weights
+
+
+def _firsts(keys: Keys) -> NDArray[np.int64]:
+    return np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1]))[: len(keys)])
+
+
+def _by_owner(keys: Keys, sums: NDArray[np.float64], owners: int) -> Iterator[Weights]:
+    """Keys and their sums, taken apart by owner."""
+    dimensions = keys.astype(np.uint32)
+    return (Weights(dimensions[start:end], sums[start:end]) for start, end in _bounds(keys, owners))
+
+
+def _together(keys: Keys, brought: Sequence[tuple[str, ...]], owners: int) -> Iterator[frozenset[str]]:
+    """What the words of each owner bring."""
+    numbers = (keys & BELOW).tolist()
+    each = ([brought[number] for number in numbers[start:end]] for start, end in _bounds(keys, owners))
+    return (frozenset(chain.from_iterable(several)) for several in each)
+
+
+def _bounds(keys: Keys, owners: int) -> Iterator[tuple[int, int]]:
+    """Where the keys of each owner begin and end."""
+    return pairwise([0, *np.searchsorted(keys, _above(range(1, owners))).tolist(), len(keys)])
