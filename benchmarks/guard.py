@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from repertory.evaluate import sets
-from repertory.guard.company import Company, look_of
+from repertory.guard.company import Company, look_of, named_in
 from repertory.guard.inspect import inspect, worst_first
 from repertory.model import Entity, Finding, Kind, Level
 
@@ -31,7 +31,7 @@ def findings(entry: dict[str, Any]) -> tuple[Finding, ...]:
     looked_at = entity(entry["server"], entry["tool"])
     company = Company()
     company.meet(look_of(entity(peer["server"], peer["tool"])) for peer in entry.get("peers", ()))
-    return worst_first([*inspect(looked_at), *company.check(looked_at)])
+    return worst_first([*inspect(looked_at), *company.check(look_of(looked_at), named_in(looked_at))])
 
 
 def labelled(file: Path) -> None:

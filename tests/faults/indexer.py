@@ -8,10 +8,10 @@ from pathlib import Path
 
 import repertory
 from repertory.embedders.static import StaticEmbedder
-from repertory.ingest import run
+from repertory.ingest import difference
 
 # Small ones, so that a short run has many moments at which it may be killed: some dozen transactions of words, and as many of vectors.
-run.BATCH = 60
+difference.BATCH = 60
 StaticEmbedder.batch = 16
 
 

@@ -19,7 +19,7 @@ from tests.catalogs import ask, ids, note, tool
 import repertory
 from repertory.app import Repertory
 from repertory.ingest.project import project
-from repertory.ingest.run import IngestReport
+from repertory.ingest.report import IngestReport
 from repertory.model import Entity, Filter, Fusion, Link, Preset, Principal, SearchRequest, Strategy
 from repertory.search.expand import Expansion, nearest
 from repertory.search.plan import plan

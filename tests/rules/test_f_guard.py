@@ -16,7 +16,7 @@ from tests.catalogs import ask, ids, tool
 import repertory
 from repertory.app import Repertory
 from repertory.errors import Forbidden, NotFound
-from repertory.ingest.run import IngestReport
+from repertory.ingest.report import IngestReport
 from repertory.model import Principal
 
 ROOT = Path(__file__).parents[2]

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from repertory.guard.company import Company, look_of
+from repertory.guard.company import Company, look_of, named_in
 from repertory.guard.inspect import inspect
 from repertory.guard.language import Rule
 from repertory.guard.texts import MAX_CHARACTERS, texts_of
@@ -180,7 +180,7 @@ def test_a_skill_may_instruct_but_not_hide() -> None:
 def among(entity: Entity, *others: Entity) -> list[Finding]:
     company = Company()
     company.meet(map(look_of, others))
-    return list(company.check(entity))
+    return list(company.check(look_of(entity), named_in(entity)))
 
 
 def test_tools_of_other_servers_are_not_to_be_played_with() -> None:

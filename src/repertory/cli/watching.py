@@ -13,7 +13,7 @@ from rich.console import Console
 
 from repertory.app import open_with
 from repertory.cli import render
-from repertory.ingest.run import IngestReport
+from repertory.ingest.report import IngestReport
 from repertory.settings import Settings
 
 

@@ -60,6 +60,11 @@ def derive(entity: Entity) -> tuple[Link, ...]:
     return tuple(dict.fromkeys((*_words(entity), *_categories(entity), *_OF_KIND.get(entity.kind, _none)(entity))))
 
 
+def owned(entity: Entity) -> tuple[Link, ...]:
+    """Every edge that an entity owns, each once: those that it declares, and those that follow from it."""
+    return tuple(dict.fromkeys((*declared(entity), *derive(entity))))
+
+
 def statements(entity: Entity) -> tuple[Edge, ...]:
     """The edges between entries that a Markdown-LD file states."""
     stated = entity.details.get("statements")

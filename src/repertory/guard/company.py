@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from repertory.guard.lookalikes import skeleton
-from repertory.model import Entity, Finding, Kind, Level, content_digest
+from repertory.model import Entity, Finding, Level, content_digest
 
 MAX_WORDS = 80  # of a description that are compared
 FEW = 5  # words below which two descriptions are alike by accident
@@ -80,18 +80,15 @@ class Company:
             if look.likeness:
                 self.by_likeness.setdefault(look.likeness, []).append(look)
 
-    def check(self, entity: Entity) -> Iterator[Finding]:
-        """What is odd about a tool among these."""
-        if entity.kind is not Kind.TOOL:
-            return
-        own = look_of(entity)
+    def check(self, own: Look, named: Mapping[str, str]) -> Iterator[Finding]:
+        """What is odd among these about a tool that looks so and says to call those."""
         twins = _others(self.by_name, own.name, own)
         shadowed = next((other for other in twins if _alike(own, other)), None)
         if shadowed:
             yield Finding(Level.WARN, "shadow", "name", f"the same name and nearly the same words as {shadowed.entity_id}")
         elif own.likeness and (copied := _others(self.by_likeness, own.likeness, own)):
             yield Finding(Level.NOTE, "copied", "description", f"the same words as {copied[0].entity_id}")
-        for name, written in named_in(entity).items():
+        for name, written in named.items():
             known = self.by_name.get(name, ())
             if known and name != own.name and (own.server, name) not in self.kin:
                 yield Finding(Level.WARN, "names-other-tool", "description", f"{written}, which is {known[0].entity_id}")

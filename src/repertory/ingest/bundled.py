@@ -14,7 +14,8 @@ from pathlib import Path
 from repertory import access
 from repertory.bundle import CATALOG, manifest_at
 from repertory.indexes.sync import Sync
-from repertory.ingest.run import IngestReport, ingest, source_name
+from repertory.ingest.report import IngestReport
+from repertory.ingest.run import ingest, source_name
 from repertory.model import Principal
 from repertory.store import Store, copy_database
 

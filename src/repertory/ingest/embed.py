@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from repertory.embedders.base import Embedder, Vector
 from repertory.errors import EmbedderError
-from repertory.ingest.run import Progress
+from repertory.ingest.report import Progress
 from repertory.model import content_digest
 from repertory.offload import offload
 from repertory.store import Store

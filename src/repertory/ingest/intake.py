@@ -22,8 +22,9 @@ from repertory.ingest.bundled import bundle_at, ingest_bundle
 from repertory.ingest.change import Change
 from repertory.ingest.embed import Write, embed_concepts, embed_pending, pending_concepts
 from repertory.ingest.live import Round, config_at, due, open_config, spec_at, take_in, take_in_at, together
+from repertory.ingest.report import IngestReport, Progress
 from repertory.ingest.review import Held, decide, held_entries
-from repertory.ingest.run import IngestReport, Progress, fetch, forget, ingest, ingest_feed, ingest_history, ingest_path
+from repertory.ingest.run import fetch, forget, ingest, ingest_feed, ingest_history, ingest_path
 from repertory.ingest.screen import Policy
 from repertory.ingest.watch import Watcher
 from repertory.model import Entity, Principal

@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 
 from repertory.errors import SourceError
 from repertory.indexes.sync import Sync
-from repertory.ingest.run import IngestReport, ingest, source_name
+from repertory.ingest.report import IngestReport
+from repertory.ingest.run import ingest, source_name
 from repertory.ingest.screen import DEFAULT, Policy
 from repertory.model import Level
 from repertory.sources import clients

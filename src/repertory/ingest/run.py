@@ -10,68 +10,29 @@ import gc
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
 from repertory.errors import InvalidRequest, SourceError
-from repertory.indexes.read import Reading, read
 from repertory.indexes.sync import Sync, Written
-from repertory.ingest.offers import guard
+from repertory.ingest.difference import batches, compare, diff_documents, said
 from repertory.ingest.override import decide
-from repertory.ingest.project import VERSION, project
+from repertory.ingest.prepare import Prepared, prepare
+from repertory.ingest.project import VERSION
+from repertory.ingest.report import IngestReport, Progress
 from repertory.ingest.screen import DEFAULT, Policy, screen
-from repertory.model import Document, Entity, Level, content_digest
+from repertory.model import Entity
 from repertory.sources import folder, history
 from repertory.sources.base import Gone, Problem
 from repertory.sources.content import storable
 from repertory.sources.feed import Feed, read_feed
 from repertory.sources.web import Web, is_address
-from repertory.store import Changes, Event, NewDocument, Override, SourceRecord, Store
-
-BATCH = 1000  # entities in one transaction
-
-Progress = Callable[[str, int, int], None]  # what is being done, how much of it, out of how many
-
-
-@dataclass(slots=True)
-class IngestReport:
-    """What an indexing run did."""
-
-    source: str
-    added: int = 0
-    changed: int = 0
-    removed: int = 0
-    moved: int = 0  # the same texts under another path; neither added nor removed
-    unchanged: int = 0
-    documents: int = 0  # written anew
-    embedded: int = 0
-    waiting: int = 0  # texts still without a vector
-    excuse: str = ""  # why they wait
-    behind: str = ""  # why the index has not heard of it yet
-    revision: int = 0
-    dry_run: bool = False  # nothing was written
-    broken: bool = False  # the source did not answer; what it had brought stays
-    held: int = 0  # of what came: held back until somebody reviews it (F06)
-    flagged: int = 0  # of what came: with a finding worth a warning or more
-    worst: str = ""  # the worst finding, in one line
-    problems: list[Problem] = field(default_factory=list)
-    parts: list[IngestReport] = field(default_factory=list)  # where there were several sources
-
-    def tell(self, screened: Iterable[Entity]) -> None:
-        """Count what the guard marked."""
-        severity = Level(self.worst.partition(" ")[0]).severity if self.worst else -1
-        for entity in screened:
-            self.held += bool(entity.held)
-            first = entity.findings[0] if entity.findings else None
-            if first is not None and first.level is not Level.NOTE:
-                self.flagged += 1
-                if first.level.severity > severity:
-                    self.worst, severity = f"{first.level} {first.code} in {entity.id}: {first.excerpt}", first.level.severity
+from repertory.store import Changes, Event, Override, SourceRecord, Store
 
 
 def ingest_path(
@@ -143,18 +104,18 @@ def ingest(
     came: Counter[str] = Counter()  # what new entities say
     overrides, originals = store.overrides(), dict[str, Entity]()
     noted = list(events)  # for the audit log, with the first write
-    for batch in _batches(_decided(_unique(items, provenance, unread, withdrawn, report), overrides, originals)):
-        if report.added + report.changed + report.unchanged == 0 and not dry_run:
+    brought = _decided(_unique(items, provenance, unread, withdrawn, report), overrides, originals)
+    inspected = policy.guard != "off"
+    for position, batch in enumerate(batches(brought, name, policy.mark, known, store, report)):
+        if position == 0 and not dry_run:
             store.put_source(name, location, live=live)  # before its first entry: a run that is killed must not leave entries of nobody
         with _uncollected():
-            changes = Changes(f"add {name}", name)
-            ours = list(_unowned(batch, known, store, report))
-            for entity in ours:
-                _compare(entity, policy.mark, known, changes, report)
-            changes.put_overrides += _kept_apart([entity.id for entity in ours], overrides, originals, store)
-            report.tell(screen(batch, changes, store, policy, foreign=live or is_address(location)))
-            written = _diff_documents(changes, store)
-            came.update(_said(changes.put_documents, known))
+            changes = batch.changes
+            prepared = {one.entity.id: one for one in prepare(batch.changed, inspected=inspected)}
+            changes.put_overrides += _kept_apart([entity.id for entity in batch.ours], overrides, originals, store)
+            report.tell(screen(batch.came, changes, prepared, store, policy, foreign=live or is_address(location)))
+            written = diff_documents(changes, store, prepared)
+            came.update(said(changes.put_documents, known))
             _write(changes, written, store, sync, report, noted)
     # What a file held stays when the file could not be read this time: a typing error must not empty the catalog.
     gone = [
@@ -227,67 +188,12 @@ def _unique(
             yield item
 
 
-def _unowned(batch: list[Entity], known: dict[str, tuple[str, str]], store: Store, report: IngestReport) -> Iterator[Entity]:
-    """An entry belongs to the source that brought it first: another source does not take it over unasked."""
-    owners = store.owners([entity.id for entity in batch if entity.id not in known])
-    for entity in batch:
-        if entity.id in owners:
-            message = f"{entity.id} already comes from the source {owners[entity.id]!r}; this one is left out."
-            report.problems.append(Problem(entity.provenance, message))
-        else:
-            yield entity
-
-
-def _compare(entity: Entity, mark: str, known: dict[str, tuple[str, str]], changes: Changes, report: IngestReport) -> None:
-    entity = replace(entity, held="", findings=()) if entity.held or entity.findings else entity  # ours to say, not the source's
-    digest = content_digest([VERSION, mark, entity.as_json()])
-    before = known.get(entity.id)
-    if before is None:
-        report.added += 1
-    elif before[0] == digest:
-        report.unchanged += 1
-        return
-    else:
-        report.changed += 1
-    changes.put_entities.append((entity, digest))
-
-
-def apply(changes: Changes, store: Store, sync: Sync) -> None:
+def apply(changes: Changes, store: Store, sync: Sync, prepared: Mapping[str, Prepared] = MappingProxyType({})) -> None:
     """Write changes of entries that are known already."""
-    written = _diff_documents(changes, store)
+    written = diff_documents(changes, store, prepared)
     store.write(changes)
     sync.catch_up(written)
     sync.settle()
-
-
-def _diff_documents(changes: Changes, store: Store) -> Written:
-    """Of the entities that changed, only the documents that changed; answers what was read in them, which the index needs too."""
-    guard(changes, store)
-    stored = store.signatures([entity.id for entity, _ in changes.put_entities])
-    changed: list[tuple[Document, str]] = []
-    for entity, _ in changes.put_entities:
-        for document in project(entity):
-            signature = content_digest([document.fields, document.text, document.bucket.key, document.tags, document.anchor])
-            if stored.pop(document.id, "") != signature:
-                changed.append((document, signature))
-    changes.remove_documents += stored
-    readings = list(read(document.fields for document, _ in changed))
-    changes.put_documents += map(_new_document, *zip(*changed, strict=True), readings) if changed else ()
-    return {document.id: (document, reading) for (document, _), reading in zip(changed, readings, strict=True)}
-
-
-def _said(written: Iterable[NewDocument], known: Mapping[str, object]) -> Iterable[str]:
-    """The texts of each new entity, as one digest: what moves says the same under another path, and keeps its vectors."""
-    texts: dict[str, str] = {}
-    for new in written if known else ():  # a source that had nothing has nothing to move
-        if new.document.entity_id not in known:
-            texts[new.document.entity_id] = texts.get(new.document.entity_id, "") + new.document.digest
-    return texts.values()
-
-
-def _new_document(document: Document, signature: str, reading: Reading) -> NewDocument:
-    length = float(reading.terms.values.sum())
-    return NewDocument(document, signature, length, reading.short_names, reading.terms.dimensions, reading.grams.dimensions, reading.plain)
 
 
 def forget(source: SourceRecord, event: Event, store: Store, sync: Sync) -> None:
@@ -305,10 +211,11 @@ def rewrite(changes: Changes, entities: Iterable[Entity], store: Store, sync: Sy
     """Write what is different of these entities of one source, with the changes that go with it."""
     known, family = store.digests(changes.source), list(entities)
     for entity in family:
-        _compare(entity, policy.mark, known, changes, IngestReport(changes.source))
+        compare(entity, policy.mark, known, changes, IngestReport(changes.source))
     source = next((source for source in store.sources() if source.name == changes.source), None)
-    screen(family, changes, store, policy, foreign=source is not None and (source.live or is_address(source.location)))
-    apply(changes, store, sync)
+    prepared = {one.entity.id: one for one in prepare((entity for entity, _ in changes.put_entities), inspected=policy.guard != "off")}
+    screen(family, changes, prepared, store, policy, foreign=source is not None and (source.live or is_address(source.location)))
+    apply(changes, store, sync, prepared)
 
 
 def _decided(brought: Iterator[Entity], overrides: Mapping[str, Mapping[str, Any]], originals: dict[str, Entity]) -> Iterator[Entity]:
@@ -351,14 +258,3 @@ def _uncollected() -> Iterator[None]:
     finally:
         if collects:
             gc.enable()
-
-
-def _batches(entities: Iterable[Entity]) -> Iterator[list[Entity]]:
-    batch: list[Entity] = []
-    for entity in entities:
-        batch.append(entity)
-        if len(batch) == BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch

@@ -7,13 +7,14 @@ pinned in the transaction that writes it. The owner's own files are the owner's 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from repertory.guard import pins
-from repertory.guard.company import FEW, Company, look_of, named_in
-from repertory.guard.inspect import VERSION, inspect, worst_first
-from repertory.model import Entity, Finding, Kind, Level
+from repertory.guard.company import FEW, Company
+from repertory.guard.inspect import VERSION, worst_first
+from repertory.ingest.prepare import Prepared
+from repertory.model import Entity, Finding, Level
 from repertory.settings import Settings
 from repertory.store import Changes, Pin, Store
 
@@ -45,11 +46,13 @@ class Policy:
 DEFAULT = Policy()
 
 
-def screen(batch: Sequence[Entity], changes: Changes, store: Store, policy: Policy, *, foreign: bool) -> list[Entity]:
+def screen(
+    batch: Sequence[Entity], changes: Changes, prepared: Mapping[str, Prepared], store: Store, policy: Policy, *, foreign: bool
+) -> list[Entity]:
     """Mark what is held back among the changes and pin what is accepted; answers what was marked or found, for the report."""
     if policy.guard == "off":
         return []
-    found = _findings([entity for entity, _ in changes.put_entities], store)
+    found = _findings([prepared[entity.id] for entity, _ in changes.put_entities], store)
     known = store.pins([entity.id for entity, _ in changes.put_entities])
     contents = {entity.id: pins.content_of(entity) for entity, _ in changes.put_entities if entity.kind in pins.PINNED}
     renamed = _renamed(batch, contents, known, changes.source, store) if foreign else {}
@@ -103,19 +106,19 @@ def _renamed(
     return {entity_id: gone[body] for entity_id, body in bodies.items() if gone.get(body)}
 
 
-def _findings(entities: Iterable[Entity], store: Store) -> dict[str, tuple[Finding, ...]]:
+def _findings(incoming: Sequence[Prepared], store: Store) -> dict[str, tuple[Finding, ...]]:
     """What is wrong with each, alone and among the tools of others."""
-    incoming = list(entities)
-    looks = {entity.id: look_of(entity) for entity in incoming if entity.kind is Kind.TOOL}
-    names = {look.name for look in looks.values()} | {name for entity in incoming if entity.id in looks for name in named_in(entity)}
+    looks = {one.entity.id: one.derived.look for one in incoming if one.derived.look}
+    names = {look.name for look in looks.values()} | {name for one in incoming for name in one.named}
     likenesses = {look.likeness for look in looks.values() if look.likeness}
     company = Company()
     company.expect(looks.values())
     company.meet(look for look in store.looks(sorted(names), sorted(likenesses)) if look.entity_id not in looks)
     found: dict[str, tuple[Finding, ...]] = {}
-    for entity in incoming:
-        among = list(company.check(entity))
-        found[entity.id] = worst_first([*inspect(entity), *among]) if among else inspect(entity)
-        if entity.id in looks:
-            company.meet([looks[entity.id]])
+    for one in incoming:
+        look = one.derived.look
+        among = list(company.check(look, one.named)) if look else []
+        found[one.entity.id] = worst_first([*one.findings, *among]) if among else one.findings
+        if look:
+            company.meet([look])
     return found

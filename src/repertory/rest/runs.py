@@ -18,7 +18,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 
 from repertory.errors import Conflict, NotFound, RepertoryError
-from repertory.ingest.run import IngestReport, Progress
+from repertory.ingest.report import IngestReport, Progress
 from repertory.rest import answers
 from repertory.rest.callers import Admin
 

@@ -9,6 +9,7 @@ from repertory.store.copy import copy_database
 from repertory.store.records import (
     Call,
     Changes,
+    Derived,
     DocumentRecord,
     Event,
     KeyRecord,
@@ -25,6 +26,7 @@ from repertory.store.records import (
 __all__ = [
     "Call",
     "Changes",
+    "Derived",
     "DocumentRecord",
     "Event",
     "KeyRecord",

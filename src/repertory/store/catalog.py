@@ -25,6 +25,7 @@ from repertory.store.overrides import Overrides
 from repertory.store.pairings import Pairings
 from repertory.store.pins import Pins
 from repertory.store.records import Changes, DocumentRecord, Reference, Snapshot, SourceState
+from repertory.store.rows import chunks
 from repertory.store.schema import documents, edges, embeddings, entities, sources
 from repertory.store.sources import Sources
 from repertory.store.vectors import Vectors
@@ -224,9 +225,9 @@ class Store(Audit, Calls, Entries, Keys, Overrides, Pairings, Pins, Sources, Vec
             .outerjoin(embeddings, (embeddings.c.digest == documents.c.digest) & (embeddings.c.model == model))
             .order_by(documents.c.number)
         )
-        chunks = [joined] if numbers is None else [joined.where(documents.c.number.in_(chunk)) for chunk in write.chunks(numbers)]
+        several = [joined] if numbers is None else [joined.where(documents.c.number.in_(chunk)) for chunk in chunks(numbers)]
         with self._engine.connect() as connection:
-            for statement in chunks:
+            for statement in several:
                 for row in connection.execution_options(yield_per=1000).execute(statement):
                     vector = np.frombuffer(row.vector, dtype="<f4") if row.vector is not None else None
                     yield DocumentRecord(row.number, _document(row), vector)

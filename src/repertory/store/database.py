@@ -14,6 +14,7 @@ from sqlalchemy.exc import DatabaseError
 from repertory.errors import CatalogError, CatalogFormat
 from repertory.store import write
 from repertory.store.migrate import migrate
+from repertory.store.rows import chunks
 from repertory.store.schema import FORMAT, facts, metadata
 
 DATABASE = "catalog.db"  # in a catalog directory
@@ -79,7 +80,7 @@ class Database:
         connection = self._engine.raw_connection()
         try:
             cursor = connection.cursor()
-            for chunk in write.chunks(numbers):
+            for chunk in chunks(numbers):
                 cursor.execute(f"{statement} ({','.join(str(int(number)) for number in chunk)})")
                 found += cursor.fetchall()
         finally:
@@ -90,7 +91,7 @@ class Database:
         if not wanted:
             return []
         with self._engine.connect() as connection:
-            return [row for chunk in write.chunks(wanted) for row in connection.execute(statement, {"wanted": chunk})]
+            return [row for chunk in chunks(wanted) for row in connection.execute(statement, {"wanted": chunk})]
 
 
 def _engine(url: str) -> Engine:

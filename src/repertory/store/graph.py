@@ -17,8 +17,8 @@ from sqlalchemy import ColumnElement, Connection, Select, not_, or_, select
 
 from repertory.graph.derive import NODES, OFFERING, PAIRS, WORD, is_node
 from repertory.model import Edge
+from repertory.store.rows import chunks
 from repertory.store.schema import edges, entities, statements
-from repertory.store.write import chunks
 
 _EDGES = select(edges.c.origin, edges.c.relation, edges.c.target).where(edges.c.relation != OFFERING)
 _STATEMENTS = select(statements.c.origin, statements.c.relation, statements.c.target, statements.c.owner)

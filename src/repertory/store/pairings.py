@@ -11,9 +11,9 @@ import numpy as np
 from sqlalchemy import delete, insert, select
 
 from repertory.model import content_digest
-from repertory.store import write
 from repertory.store.database import Database
 from repertory.store.records import Pairing
+from repertory.store.rows import chunks
 from repertory.store.schema import usage
 
 
@@ -30,7 +30,7 @@ class Pairings(Database):
         """Write some, each in place of what was there, and remove others."""
         replaced = [_key(pairing) for pairing in (*gone, *put)]
         with self._writing, self._engine.begin() as connection:
-            for chunk in write.chunks(replaced):
+            for chunk in chunks(replaced):
                 connection.execute(delete(usage).where(usage.c.key.in_(chunk)))
             if put:
                 connection.execute(insert(usage), [_row(pairing) for pairing in put])
