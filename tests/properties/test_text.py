@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from repertory.indexes.encode import bm25_probe, keyword_probe, pivot
-from repertory.indexes.features import dimension
-from repertory.indexes.read import BM25_WEIGHTS, NAMING, read
+from repertory.indexes.features import PREFIX, dimension
+from repertory.indexes.read import BM25_WEIGHTS, KEYWORD_BOOSTS, NAMING, TOOL_BOOST, pack, read, unpack
 from repertory.model import Bucket, Entity, Field, Kind, Status
 from repertory.text.fold import fold
 from repertory.text.tokens import compact, grams, plain_words, query_words, short_names, terms, words
@@ -87,3 +87,39 @@ def test_a_reading_holds_the_words_of_the_text(text: str) -> None:
         assert set(map(dimension, words(text, naming=naming))) <= set(reading.keyword.dimensions.tolist())
         assert reading.short_names == short_names(text, naming=naming)
         assert reading.plain == plain_words(text)
+
+
+SOME = st.lists(st.sampled_from("S3 go user's getUserById tools\n東京都 Ünï a".split(" "))).map(" ".join)
+FIELDS = st.dictionaries(st.sampled_from(Field), SOME)
+
+
+@given(st.lists(FIELDS, max_size=6))
+def test_documents_are_read_together_as_each_alone(documents: list[dict[Field, str]]) -> None:
+    together = list(read(documents))
+    packed = list(unpack(pack(together)))
+    assert len(together) == len(packed) == len(documents)
+    for fields, *readings in zip(documents, together, packed, strict=True):
+        (alone,) = read([fields])
+        for one in readings:
+            assert (one.short_names, one.plain) == (alone.short_names, alone.plain)
+            for mine, theirs in ((one.terms, alone.terms), (one.grams, alone.grams), (one.keyword, alone.keyword)):
+                assert mine.dimensions.tolist() == theirs.dimensions.tolist()
+                assert mine.values.tolist() == theirs.values.tolist()
+        assert dict(zip(alone.keyword.dimensions.tolist(), alone.keyword.values.tolist(), strict=True)) == _boosts(fields)
+
+
+def _boosts(fields: dict[Field, str]) -> dict[int, float]:
+    """A04, step by step: each boost once for every beginning of a word in its fields, and once for each line of tools."""
+    groups: list[tuple[float, set[int]]] = []
+    for boost in sorted(set(KEYWORD_BOOSTS.values())):
+        several = [(field, text) for field, text in fields.items() if KEYWORD_BOOSTS.get(field) == boost]
+        groups.append((boost, {one for field, text in several for one in _beginnings(text, naming=field in NAMING)}))
+    groups += [(TOOL_BOOST, _beginnings(line, naming=False)) for line in fields.get(Field.TOOLS, "").splitlines()]
+    total: Counter[int] = Counter()
+    for boost, found in groups:
+        total.update(dict.fromkeys(found, boost))
+    return dict(total)
+
+
+def _beginnings(text: str, *, naming: bool) -> set[int]:
+    return {dimension(word[:end]) for word in words(text, naming=naming) for end in (*range(PREFIX, len(word)), len(word))}

@@ -24,6 +24,7 @@ DOUBLES = str.maketrans(
     )
 )
 _DOUBLE = re.compile(f"[{''.join(map(chr, DOUBLES))}]")
+_SEPARATORS = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -56,7 +57,5 @@ def plain(text: str) -> str:
 
 def skeleton(name: str) -> str:
     """What a name looks like: two that share it cannot be told apart at a glance."""
-    if name.isascii():
-        return "".join(letter for letter in name.lower() if letter.isalnum())
-    shown = unicodedata.normalize("NFKC", name).translate(DOUBLES).lower()
-    return "".join(letter for letter in shown if letter.isalnum())
+    shown = name if name.isascii() else unicodedata.normalize("NFKC", name).translate(DOUBLES)
+    return _SEPARATORS.sub("", shown.lower())

@@ -25,9 +25,8 @@ def encoded(records: Iterable[DocumentRecord], pivot: float) -> Iterator[list[Po
     remaining = iter(records)
     while batch := list(islice(remaining, BATCH)):
         readings = read(record.document.fields for record in batch)
-        yield [
-            encode(record.number, record.document, reading, record.vector, pivot) for record, reading in zip(batch, readings, strict=True)
-        ]
+        rows = [(record.number, record.document, reading, record.vector) for record, reading in zip(batch, readings, strict=True)]
+        yield encode(rows, pivot)
 
 
 def differing(expected: Iterable[Point], found: Iterable[Point]) -> Iterator[tuple[Point | None, Point | None]]:

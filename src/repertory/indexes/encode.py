@@ -8,7 +8,12 @@ makes rule A04 a plain dot product. Tokens become dimensions by a hash; two toke
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import accumulate, pairwise
+from operator import attrgetter
+
+import numpy as np
 
 from repertory.embedders.base import Vector
 from repertory.indexes.base import Point, Sparse
@@ -29,23 +34,33 @@ def pivot(mean_length: float) -> float:
     return 2 ** (round(2 * math.log2(max(mean_length, 1.0))) / 2)
 
 
-def encode(number: int, document: Document, reading: Reading, dense: Vector | None, pivot: float) -> Point:
-    """A document as a point."""
-    return Point(
-        number=number,
-        bucket=document.bucket.key,
-        tags=tuple(sorted(set(document.tags))),
-        names=exact_names(document.fields),
-        bm25=_bm25(reading.terms, pivot),
-        grams=_bm25(reading.grams, pivot * GRAMS_PER_TERM),
-        keyword=Sparse(reading.keyword.dimensions.tolist(), reading.keyword.values.tolist()),
-        dense=dense,
-    )
+Row = tuple[int, Document, Reading, Vector | None]  # a document with its number, what was read in it, and its vector where it has one
 
 
-def _bm25(weights: Weights, pivot: float) -> Sparse:
-    norm = K1 * (1 - B + B * weights.values.sum() / pivot)
-    return Sparse(weights.dimensions.tolist(), (weights.values * (K1 + 1) / (weights.values + norm)).tolist())
+def encode(rows: Sequence[Row], pivot: float) -> list[Point]:
+    """Documents as points."""
+    readings = [reading for _, _, reading, _ in rows]
+    bm25 = _bm25([reading.terms for reading in readings], pivot)
+    grams = _bm25([reading.grams for reading in readings], pivot * GRAMS_PER_TERM)
+    keyword = (Sparse(reading.keyword.dimensions.tolist(), reading.keyword.values.tolist()) for reading in readings)
+    return [
+        Point(number, _key(document.bucket), tuple(sorted(set(document.tags))), exact_names(document.fields), terms, pieces, words, dense)
+        for (number, document, _, dense), terms, pieces, words in zip(rows, bm25, grams, keyword, strict=True)
+    ]
+
+
+_key = lru_cache(maxsize=1024)(attrgetter("key"))  # a catalog has few buckets
+
+
+def _bm25(several: Sequence[Weights], pivot: float) -> Iterator[Sparse]:
+    """All documents in one go: for one alone, every step costs more than what it does."""
+    sizes = [len(weights.values) for weights in several]
+    values = np.concatenate([np.empty(0), *(weights.values for weights in several)])
+    lengths = np.array([weights.values.sum() for weights in several])
+    norms = np.repeat(K1 * (1 - B + B * lengths / pivot), sizes)
+    scores = (values * (K1 + 1) / (values + norms)).tolist()
+    bounds = pairwise(accumulate(sizes, initial=0))
+    return (Sparse(weights.dimensions.tolist(), scores[start:end]) for weights, (start, end) in zip(several, bounds, strict=True))
 
 
 def bm25_probe(query_words: Iterable[str], context: Iterable[str] = ()) -> Sparse:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
-from typing import NamedTuple
+from itertools import accumulate, chain, pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +73,30 @@ class Reading:
 def read(every: Iterable[Mapping[Field, str]]) -> Iterator[Reading]:
     """Read documents, given by their fields, in their order."""
     return chain.from_iterable(map(_read, _portions(every)))
+
+
+Packed = tuple[list[tuple[NDArray[Any], NDArray[Any], list[int]]], list[list[frozenset[str]]]]
+
+
+def pack(readings: Sequence[Reading]) -> Packed:
+    """Readings in a few large pieces: arrays of one document each take longer to send than to work out."""
+    lanes = ([one.terms for one in readings], [one.grams for one in readings], [one.keyword for one in readings])
+    return [_laid_out(several) for several in lanes], [[one.short_names for one in readings], [one.plain for one in readings]]
+
+
+def _laid_out(several: Sequence[Weights]) -> tuple[NDArray[Any], NDArray[Any], list[int]]:
+    dimensions = np.concatenate([np.empty(0, np.uint32), *(one.dimensions for one in several)])
+    return dimensions, np.concatenate([np.empty(0), *(one.values for one in several)]), [len(one.dimensions) for one in several]
+
+
+def unpack(packed: Packed) -> Iterator[Reading]:
+    """The inverse of `pack`."""
+    lanes, sets = packed
+    return map(Reading, *(_taken_apart(*lane) for lane in lanes), *sets)
+
+
+def _taken_apart(dimensions: NDArray[Any], values: NDArray[Any], sizes: Sequence[int]) -> Iterator[Weights]:
+    return (Weights(dimensions[start:end], values[start:end]) for start, end in pairwise(accumulate(sizes, initial=0)))
 
 
 def _portions(every: Iterable[Mapping[Field, str]]) -> Iterator[list[Mapping[Field, str]]]:

@@ -136,7 +136,7 @@ class Sync:
         """Put what is in the catalog under these numbers."""
         by = self._pivot or pivot(self.snapshot.mean_length)
         known = [row for row in self._store.vectors(self._model, numbers) if row[1] in written] if written else []
-        self._index.put([encode(number, *written[document_id], vector, by) for number, document_id, vector in known])
+        self._index.put(encode([(number, *written[document_id], vector) for number, document_id, vector in known], by))
         others = sorted({*numbers} - {number for number, _, _ in known})
         self._put(self._store.documents(self._model, others), by)
 

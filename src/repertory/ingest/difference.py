@@ -90,7 +90,9 @@ def diff_documents(changes: Changes, store: Store, prepared: Mapping[str, Prepar
     changed: list[tuple[Document, str]] = []
     readings: list[Reading | None] = []
     for one in _as_they_are(changes, prepared):
-        changes.derived[one.entity.id] = one.derived
+        changes.links[one.entity.id] = one.links
+        if one.look:
+            changes.looks[one.entity.id] = one.look
         for position, (document, signature) in enumerate(one.documents):
             if stored.pop(document.id, "") != signature:
                 changed.append((document, signature))

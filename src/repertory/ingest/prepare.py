@@ -10,19 +10,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from repertory.guard.company import named_in
+from repertory.graph.derive import owned
+from repertory.guard.company import Look, look_of, named_in
 from repertory.guard.inspect import inspect
 from repertory.indexes.read import Reading, read
 from repertory.ingest.project import project
-from repertory.model import Document, Entity, Finding, Kind, content_digest
-from repertory.store import Derived
+from repertory.model import Document, Entity, Finding, Kind, Link, content_digest
 
 
 class Prepared(NamedTuple):
     """What follows from one entity."""
 
     entity: Entity
-    derived: Derived
+    links: tuple[Link, ...]  # the edges that it owns
+    look: Look | None  # of a tool: how it looks to others
     documents: tuple[tuple[Document, str], ...]  # with their signatures
     named: Mapping[str, str]  # the tools that it says to call
     findings: tuple[Finding, ...]  # none where nobody asked for them
@@ -46,11 +47,13 @@ def prepare_all(entities: Iterable[Entity], *, inspected: bool) -> list[Prepared
 
 
 def _prepared(entity: Entity, inspected: bool) -> Prepared:
+    is_tool = entity.kind is Kind.TOOL
     return Prepared(
         entity,
-        Derived.of(entity),
+        owned(entity),
+        look_of(entity) if is_tool else None,
         tuple((document, signature_of(document)) for document in project(entity)),
-        named_in(entity) if inspected and entity.kind is Kind.TOOL else {},
+        named_in(entity) if is_tool and inspected else {},
         inspect(entity) if inspected else (),
     )
 

@@ -10,8 +10,9 @@ import gc
 import json
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain, count
 from pathlib import Path
 from types import MappingProxyType
@@ -20,6 +21,7 @@ from urllib.parse import urlsplit
 
 from repertory.errors import InvalidRequest, SourceError
 from repertory.indexes.sync import Sync, Written
+from repertory.ingest.ahead import ahead
 from repertory.ingest.difference import batches, compare, diff_documents, said
 from repertory.ingest.override import decide
 from repertory.ingest.prepare import Prepared, prepare
@@ -105,18 +107,18 @@ def ingest(
     overrides, originals = store.overrides(), dict[str, Entity]()
     noted = list(events)  # for the audit log, with the first write
     brought = _decided(_unique(items, provenance, unread, withdrawn, report), overrides, originals)
-    inspected = policy.guard != "off"
-    for position, batch in enumerate(batches(brought, name, policy.mark, known, store, report)):
-        if position == 0 and not dry_run:
-            store.put_source(name, location, live=live)  # before its first entry: a run that is killed must not leave entries of nobody
-        with _uncollected():
-            changes = batch.changes
-            prepared = {one.entity.id: one for one in prepare(batch.changed, inspected=inspected)}
+    compared = batches(brought, name, policy.mark, known, store, report)
+    with _collecting_little() as collect:
+        for position, (batch, several) in enumerate(ahead(compared, inspected=policy.guard != "off")):
+            if position == 0 and not dry_run:
+                store.put_source(name, location, live=live)  # before its first entry: a run that is killed must not leave entries of nobody
+            changes, prepared = batch.changes, {one.entity.id: one for one in several}
             changes.put_overrides += _kept_apart([entity.id for entity in batch.ours], overrides, originals, store)
             report.tell(screen(batch.came, changes, prepared, store, policy, foreign=live or is_address(location)))
             written = diff_documents(changes, store, prepared)
             came.update(said(changes.put_documents, known))
             _write(changes, written, store, sync, report, noted)
+            collect()
     # What a file held stays when the file could not be read this time: a typing error must not empty the catalog.
     gone = [
         entity_id
@@ -249,12 +251,13 @@ def _write(changes: Changes, written: Written, store: Store, sync: Sync, report:
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
-    """Without the garbage collector: a batch is a million objects, all needed until it is written; looking through them took a fifth."""
+def _collecting_little() -> Iterator[Callable[[], object]]:
+    """Without the garbage collector but where it is called: a batch is a million objects, all needed until it is written, and looking
+    through them and all others again and again took a fifth. Called, it looks through what is new."""
     collects = gc.isenabled()
     gc.disable()
     try:
-        yield
+        yield partial(gc.collect, 0) if collects else int
     finally:
         if collects:
             gc.enable()

@@ -61,7 +61,9 @@ def screen(
         findings, pin = found[entity.id], known.get(entity.id)
         held = ""
         if entity.id in contents:
-            held = _reason(pin, pins.digest_of(contents[entity.id]), findings, renamed.get(entity.id, ""), policy, foreign=foreign)
+            held = _reason(
+                pin, pins.digest_of(contents[entity.id]) if pin else "", findings, renamed.get(entity.id, ""), policy, foreign=foreign
+            )
             if foreign and not held and (pin is None or not pin.digest):
                 changes.pins.append(pinned(entity, changes.source))
         if held or findings:
@@ -108,7 +110,7 @@ def _renamed(
 
 def _findings(incoming: Sequence[Prepared], store: Store) -> dict[str, tuple[Finding, ...]]:
     """What is wrong with each, alone and among the tools of others."""
-    looks = {one.entity.id: one.derived.look for one in incoming if one.derived.look}
+    looks = {one.entity.id: one.look for one in incoming if one.look}
     names = {look.name for look in looks.values()} | {name for one in incoming for name in one.named}
     likenesses = {look.likeness for look in looks.values() if look.likeness}
     company = Company()
@@ -116,7 +118,7 @@ def _findings(incoming: Sequence[Prepared], store: Store) -> dict[str, tuple[Fin
     company.meet(look for look in store.looks(sorted(names), sorted(likenesses)) if look.entity_id not in looks)
     found: dict[str, tuple[Finding, ...]] = {}
     for one in incoming:
-        look = one.derived.look
+        look = one.look
         among = list(company.check(look, one.named)) if look else []
         found[one.entity.id] = worst_first([*one.findings, *among]) if among else one.findings
         if look:

@@ -9,7 +9,6 @@ from repertory.store.copy import copy_database
 from repertory.store.records import (
     Call,
     Changes,
-    Derived,
     DocumentRecord,
     Event,
     KeyRecord,
@@ -26,7 +25,6 @@ from repertory.store.records import (
 __all__ = [
     "Call",
     "Changes",
-    "Derived",
     "DocumentRecord",
     "Event",
     "KeyRecord",

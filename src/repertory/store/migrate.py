@@ -16,7 +16,6 @@ from zlib import crc32
 import numpy as np
 from sqlalchemy import Column, Connection, DefaultClause, delete, inspect, select, text, update
 
-from repertory.graph.derive import owned
 from repertory.model import Entity
 from repertory.store.schema import documents, edges, entities, facts, grams, sources, words
 from repertory.store.vocabulary import count
@@ -50,7 +49,7 @@ def _words_and_dates(connection: Connection) -> str:
     connection.execute(delete(edges))
     for entity_id, data in connection.execute(select(entities.c.id, entities.c.data)).all():
         entity = Entity.from_json(json.loads(data))
-        put_edges(connection, [entity], [owned(entity)])
+        put_edges(connection, [entity], {})
         if entity.modified:
             connection.execute(update(entities).where(entities.c.id == entity_id).values(modified=entity.modified.isoformat()))
     return "3"

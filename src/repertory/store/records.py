@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repertory.embedders.base import Vector
-from repertory.graph.derive import owned
-from repertory.guard.company import Look, look_of
-from repertory.model import Bucket, Document, Entity, Kind, Link
+from repertory.guard.company import Look
+from repertory.model import Bucket, Document, Entity, Link
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,18 +128,6 @@ class Pin:
     rejected: str = ""  # a digest
 
 
-class Derived(NamedTuple):
-    """What the store keeps of an entity besides itself: how a tool looks to others, and where the edges lead that it owns."""
-
-    look: Look | None
-    links: tuple[Link, ...]
-
-    @classmethod
-    def of(cls, entity: Entity) -> Derived:
-        """Work it out."""
-        return cls(look_of(entity) if entity.kind is Kind.TOOL else None, owned(entity))
-
-
 @dataclass(slots=True)
 class Changes:
     """One atomic write. Entities that are put replace the ones with their id, edges included; documents likewise."""
@@ -154,7 +141,8 @@ class Changes:
     put_overrides: list[Override] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)  # what the audit log says of it
     pins: list[Pin] = field(default_factory=list)  # what is accepted with it
-    derived: dict[str, Derived] = field(default_factory=dict)  # by id, where somebody has worked it out already
+    looks: dict[str, Look] = field(default_factory=dict)  # how tools that are put look to others, where somebody has worked it out
+    links: dict[str, tuple[Link, ...]] = field(default_factory=dict)  # the edges that they own, likewise
 
     def __bool__(self) -> bool:
         return bool(self.put_entities or self.remove_entities or self.put_documents or self.remove_documents or self.put_overrides)

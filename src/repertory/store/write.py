@@ -16,8 +16,9 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from repertory.embedders.base import Vector
 from repertory.graph import derive as graph
-from repertory.model import Bucket, Entity, Field, Link
-from repertory.store.records import Changes, Derived, Event, NewDocument, Override, Pin, SourceState
+from repertory.guard.company import look_of
+from repertory.model import Bucket, Entity, Field, Kind, Link
+from repertory.store.records import Changes, Event, NewDocument, Override, Pin, SourceState
 from repertory.store.rows import chunks, delete_rows, execute_many, insert_rows
 from repertory.store.schema import (
     audit,
@@ -132,7 +133,6 @@ def prune_embeddings(connection: Connection, models: Collection[str], concepts: 
 def _put_entities(connection: Connection, changes: Changes) -> None:
     changed = changes.put_entities
     ids = [entity.id for entity, _ in changed]
-    derived = [changes.derived.get(entity_id) or Derived.of(entity) for entity_id, (entity, _) in zip(ids, changed, strict=True)]
     positions: dict[str, int] = {}
     owners: dict[str, str] = {}  # an entry stays with the source that brought it, whoever writes it again
     for chunk in chunks(ids):
@@ -141,7 +141,11 @@ def _put_entities(connection: Connection, changes: Changes) -> None:
     last = connection.execute(select(func.max(entities.c.position))).scalar() or 0
     delete_rows(connection, entities.c.id, ids)
     delete_rows(connection, looks.c.entity_id, ids)
-    insert_rows(connection, looks, [one.look._asdict() for one in derived if one.look])
+    insert_rows(
+        connection,
+        looks,
+        [(changes.looks.get(entity.id) or look_of(entity))._asdict() for entity, _ in changed if entity.kind is Kind.TOOL],
+    )
     delete_rows(connection, edges.c.origin, ids)
     delete_rows(connection, statements.c.owner, ids)
     rows: list[dict[str, Any]] = []
@@ -164,12 +168,13 @@ def _put_entities(connection: Connection, changes: Changes) -> None:
             }
         )
     insert_rows(connection, entities, rows)
-    put_edges(connection, [entity for entity, _ in changed], [one.links for one in derived])
+    put_edges(connection, [entity for entity, _ in changed], changes.links)
 
 
-def put_edges(connection: Connection, changed: Sequence[Entity], links: Sequence[Sequence[Link]]) -> None:
-    """E03: what each entity declares and what follows from it, which are its links, and what it states of others."""
-    owned = [(entity.id, *link) for entity, several in zip(changed, links, strict=True) for link in several]
+def put_edges(connection: Connection, changed: Sequence[Entity], links: Mapping[str, Sequence[Link]]) -> None:
+    """E03: what each entity declares, what follows from it, and what it states of others. The links are those that are known already."""
+    several = ((entity.id, links[entity.id] if entity.id in links else graph.owned(entity)) for entity in changed)
+    owned = [(entity_id, *link) for entity_id, some in several for link in some]
     stated = [{"owner": entity.id, **edge._asdict()} for entity in changed for edge in graph.statements(entity)]
     execute_many(connection, insert(edges), [column.name for column in edges.columns], owned)  # as `Link` has it: target, then relation
     insert_rows(connection, statements, stated)

@@ -40,6 +40,7 @@ _MARKS = r"\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0963\u0966-\u0dff"
 _WORD = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}]|[_.\-'’]+(?=[^\W_]))*(?:\+\+|#(?!\w))?")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])")
 _JOINT = re.compile(r"[_.\-]+")
+_SEPARATORS = re.compile(r"(?:[^\w+#]|_)+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 
@@ -218,7 +219,7 @@ def terms(text: str, *, naming: bool = False) -> list[str]:
 
 def compact(text: str) -> str:
     """A name without case, accents and separators: "GitHub/create-issue" and "github createIssue" are one (C09)."""
-    return "".join(character for character in fold(text) if character.isalnum() or character in "+#")
+    return _SEPARATORS.sub("", fold(text))
 
 
 def spaced(name: str) -> str:
