@@ -52,10 +52,7 @@ def apply(connection: Connection, changes: Changes) -> int:
     removed += _numbers(connection, replaced)
     keep_vocabulary(connection, removed, changes.put_documents)
     delete_rows(connection, documents.c.number, removed)
-    delete_rows(connection, entities.c.id, gone)
-    delete_rows(connection, edges.c.origin, gone)
-    delete_rows(connection, statements.c.owner, gone)
-    delete_rows(connection, looks.c.entity_id, gone)
+    _delete_entities(connection, gone)
     _put_entities(connection, changes)
     added = _put_documents(connection, changes.put_documents)
     _announce(connection, removed=removed, put=added)
@@ -130,6 +127,11 @@ def prune_embeddings(connection: Connection, models: Collection[str], concepts: 
     return gone + len(unused)
 
 
+def _delete_entities(connection: Connection, ids: Sequence[str]) -> None:
+    for column in (entities.c.id, edges.c.origin, statements.c.owner, looks.c.entity_id):
+        delete_rows(connection, column, ids)
+
+
 def _put_entities(connection: Connection, changes: Changes) -> None:
     changed = changes.put_entities
     ids = [entity.id for entity, _ in changed]
@@ -139,15 +141,12 @@ def _put_entities(connection: Connection, changes: Changes) -> None:
         for row in connection.execute(select(entities.c.id, entities.c.position, entities.c.source).where(entities.c.id.in_(chunk))):
             positions[row.id], owners[row.id] = row.position, row.source
     last = connection.execute(select(func.max(entities.c.position))).scalar() or 0
-    delete_rows(connection, entities.c.id, ids)
-    delete_rows(connection, looks.c.entity_id, ids)
+    _delete_entities(connection, list(positions))
     insert_rows(
         connection,
         looks,
         [(changes.looks.get(entity.id) or look_of(entity))._asdict() for entity, _ in changed if entity.kind is Kind.TOOL],
     )
-    delete_rows(connection, edges.c.origin, ids)
-    delete_rows(connection, statements.c.owner, ids)
     rows: list[dict[str, Any]] = []
     for entity_id, (entity, digest) in zip(ids, changed, strict=True):
         if entity_id not in positions:
