@@ -1,0 +1,234 @@
+"""How does a search of 100,000 documents stand beside what others use?
+
+    pip install -e '.[peers]' && python -m benchmarks.peers SET [--size 100000]
+
+One labelled set among tools of drawn words (see `large`), the same documents, vectors and questions for everybody, one run. Query vectors
+are given to all: what is measured is everything of a search but the model. Each peer is asked as its own documentation does it: LanceDB's
+hybrid query (full text and vector, fused by rank), SQLite's FTS5 with sqlite-vec (fused by rank), Chroma (vectors alone: it has no other
+lane), and FastMCP's BM25 search transform. Recall is of the labelled answers among the first ten.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import repertory
+from benchmarks.large import BENT, VECTORS_AT_ONCE, synthetic
+from repertory.embedders.base import Embedder
+from repertory.embedders.choose import make_embedder
+from repertory.evaluate.sets import LabelledQuery, load
+from repertory.ingest.project import project
+from repertory.model import Entity, SearchRequest, Strategy
+from repertory.settings import load as load_settings
+
+FIRST = 10
+DEEP = 50  # that each lane of a peer brings to its fusion
+RRF = 60
+ASKED = 150
+FEW = 15  # questions for a peer that takes a second each
+
+Search = Callable[[LabelledQuery, NDArray[np.float32]], Awaitable[list[str]]]  # the best entries, by path
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """What everybody searches."""
+
+    entities: Sequence[Entity]
+    texts: Sequence[str]
+    vectors: NDArray[np.float32]
+
+    @property
+    def paths(self) -> list[str]:
+        """What answers are told by."""
+        return [entity.path for entity in self.entities]
+
+
+async def corpus(real: Sequence[Entity], size: int, embedder: Embedder) -> Corpus:
+    """The labelled entries with their own vectors, and others with bent ones."""
+    entities = [*real, *itertools.islice(synthetic(size, real), max(0, size - len(real)))]
+    texts = [project(entity)[0].text for entity in entities]
+    own = np.concatenate(
+        [(await embedder.embed_documents(texts[at : at + 500])).vectors for at in range(0, len(real), 500)], dtype=np.float32
+    )[: len(real)]
+    dice = np.random.default_rng(23)
+    bend = dice.standard_normal((len(entities) - len(real), own.shape[1])).astype(np.float32)
+    bend *= BENT / np.linalg.norm(bend, axis=1, keepdims=True)
+    bent = own[dice.integers(0, len(own), len(bend))] + bend
+    return Corpus(entities, texts, np.concatenate([own, bent / np.linalg.norm(bent, axis=1, keepdims=True)]))
+
+
+async def ours(held: Corpus, directory: Path, stack: Any, strategy: Strategy | None = None) -> Search:
+    """Repertory, as it comes."""
+    async with repertory.open(directory, embedder="none") as rep:
+        await rep.put("peers", held.entities)
+    rep = await stack.enter_async_context(repertory.open(directory, answer_cache=0))
+    vectors = dict(zip((project(entity)[0].digest for entity in held.entities), held.vectors, strict=True))
+    model = rep._embedder.model
+    for chunk in _batched(vectors.items()):
+        await rep._write(rep._sync.keep_vectors, model, dict(chunk))
+    await rep._write(rep._sync.settle)
+
+    async def search(query: LabelledQuery, _: NDArray[np.float32]) -> list[str]:
+        response = await rep.search(SearchRequest(query.text, strategy=strategy, limit=FIRST))
+        return [result.entity.path for result in response.results]
+
+    return search
+
+
+def _batched(items: Iterable[Any]) -> Iterable[list[Any]]:
+    remaining = iter(items)
+    while batch := list(itertools.islice(remaining, VECTORS_AT_ONCE)):
+        yield batch
+
+
+async def lancedb(held: Corpus, directory: Path, _: Any) -> Search:
+    """LanceDB: full text and IVF_HNSW_SQ, its own hybrid query with its own RRF."""
+    import lancedb as lance
+    from lancedb.index import FTS, HnswSq
+    from lancedb.rerankers import RRFReranker
+
+    database = await lance.connect_async(directory)
+    rows = [{"path": path, "text": text, "vector": vector} for path, text, vector in zip(held.paths, held.texts, held.vectors, strict=True)]
+    table = await database.create_table("tools", rows)
+    await table.create_index("text", config=FTS())
+    await table.create_index("vector", config=HnswSq(distance_type="cosine"))
+    reranker = RRFReranker()
+
+    async def search(query: LabelledQuery, vector: NDArray[np.float32]) -> list[str]:
+        asked = table.query().nearest_to(vector).nearest_to_text(query.text).rerank(reranker).limit(FIRST).select(["path"])
+        return [row["path"] for row in await asked.to_list()]
+
+    return search
+
+
+async def sqlite(held: Corpus, directory: Path, _: Any) -> Search:
+    """SQLite: FTS5's bm25 and sqlite-vec's exact search, fused by rank."""
+    import apsw
+    import sqlite_vec
+
+    connection = apsw.Connection(str(directory))
+    connection.enable_load_extension(True)
+    connection.load_extension(sqlite_vec.loadable_path())
+    connection.execute("CREATE VIRTUAL TABLE words USING fts5(text, tokenize='porter unicode61')")
+    connection.execute(f"CREATE VIRTUAL TABLE vectors USING vec0(vector float[{held.vectors.shape[1]}] distance_metric=cosine)")
+    with connection:
+        connection.executemany("INSERT INTO words(rowid, text) VALUES (?, ?)", enumerate(held.texts))
+        connection.executemany("INSERT INTO vectors(rowid, vector) VALUES (?, ?)", ((n, v.tobytes()) for n, v in enumerate(held.vectors)))
+    paths = held.paths
+
+    async def search(query: LabelledQuery, vector: NDArray[np.float32]) -> list[str]:
+        words = " OR ".join(f'"{word}"' for word in "".join(c if c.isalnum() else " " for c in query.text).split())
+        lexical = connection.execute("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?", (words, DEEP))
+        near = connection.execute("SELECT rowid FROM vectors WHERE vector MATCH ? AND k = ?", (vector.tobytes(), DEEP))
+        scores: dict[int, float] = {}
+        for found in (lexical, near):
+            for rank, (number,) in enumerate(found, 1):
+                scores[number] = scores.get(number, 0.0) + 1 / (RRF + rank)
+        return [paths[number] for number in sorted(scores, key=lambda number: -scores[number])[:FIRST]]
+
+    return search
+
+
+async def chroma(held: Corpus, directory: Path, _: Any) -> Search:
+    """Chroma: HNSW over the same vectors."""
+    import chromadb
+
+    client = chromadb.PersistentClient(str(directory), settings=chromadb.Settings(anonymized_telemetry=False))
+    collection = client.create_collection("tools", configuration={"hnsw": {"space": "cosine", "ef_search": 128}})
+    for at in range(0, len(held.texts), VECTORS_AT_ONCE):
+        portion = slice(at, at + VECTORS_AT_ONCE)
+        collection.add(ids=held.paths[portion], embeddings=held.vectors[portion], documents=list(held.texts[portion]))
+
+    async def search(_: LabelledQuery, vector: NDArray[np.float32]) -> list[str]:
+        return list(collection.query(query_embeddings=[vector], n_results=FIRST, include=[])["ids"][0])
+
+    return search
+
+
+async def fastmcp(held: Corpus, _directory: Path, _: Any) -> Search:
+    """FastMCP's BM25 search transform."""
+    from fastmcp.server.transforms.search import BM25SearchTransform
+    from fastmcp.tools.base import Tool
+
+    known = {f"{entity.name}_{number}": entity.path for number, entity in enumerate(held.entities)}  # a name may hold no slash
+    described = zip(known, held.entities, strict=True)
+    tools = [Tool(name=name, description=entity.description, parameters={"type": "object"}) for name, entity in described]
+    transform = BM25SearchTransform(max_results=FIRST)
+
+    async def search(query: LabelledQuery, _: NDArray[np.float32]) -> list[str]:
+        return [known[tool.name] for tool in await transform._search(tools, query.text)]
+
+    return search
+
+
+PEERS: dict[str, tuple[Callable[[Corpus, Path, Any], Awaitable[Search]], int]] = {
+    "Repertory, hybrid": (ours, ASKED),
+    "LanceDB, hybrid": (lancedb, ASKED),
+    "SQLite FTS5 + sqlite-vec": (sqlite, ASKED),
+    "Repertory, vectors": (partial(ours, strategy=Strategy.EMBEDDING), ASKED),
+    "Chroma, vectors": (chroma, ASKED),
+    "FastMCP BM25": (fastmcp, FEW),
+}
+
+
+async def measure(folder: Path, size: int, chosen: Sequence[str]) -> None:
+    """Print a row for every system."""
+    from contextlib import AsyncExitStack
+
+    labelled = load(folder)
+    embedder = make_embedder(load_settings({})[0])
+    assert embedder is not None
+    held = await corpus(labelled.entities, size, embedder)
+    asked = [query for query in labelled.queries if query.grades][:ASKED]
+    vectors = [np.asarray((await embedder.embed_query(query.text)).vectors[0], np.float32) for query in asked]
+    print(f"{len(held.entities):,} documents, {len(asked)} questions of {labelled.name}; {os.cpu_count()} cores")
+    print(f"{'':28}{'built, s':>10}{'p50 ms':>9}{'p95 ms':>9}{'recall@10':>11}{'times ours':>12}")
+    best = 0.0
+    for name in chosen:
+        make, count = PEERS[name]
+        async with AsyncExitStack() as stack:
+            directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="repertory-peers-", ignore_cleanup_errors=True)))
+            started = time.perf_counter()
+            search = await make(held, directory / "data", stack)
+            built = time.perf_counter() - started
+            for query, vector in zip(asked[:count], vectors, strict=False):  # warm: what is remembered is remembered
+                await search(query, vector)
+            taken, recalls = [], []
+            for query, vector in zip(asked[:count], vectors, strict=False):
+                began = time.perf_counter()
+                found = await search(query, vector)
+                taken.append((time.perf_counter() - began) * 1000)
+                recalls.append(len(set(found[:FIRST]) & query.grades.keys()) / min(FIRST, len(query.grades)))
+            median = statistics.median(taken)
+            best = best or median
+            p95 = statistics.quantiles(taken, n=20)[-1]
+            print(f"{name:28}{built:10.1f}{median:9.2f}{p95:9.2f}{statistics.mean(recalls):11.3f}{median / best:12.1f}", flush=True)
+
+
+def main() -> None:
+    """Measure."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("set", type=Path)
+    parser.add_argument("--size", type=int, default=100_000)
+    parser.add_argument("--only", choices=PEERS, action="append")
+    chosen = parser.parse_args()
+    asyncio.run(measure(chosen.set, chosen.size, chosen.only or list(PEERS)))
+
+
+if __name__ == "__main__":
+    main()
