@@ -11,8 +11,8 @@ from repertory.embedders.static import StaticEmbedder
 from repertory.ingest import difference
 
 # Small ones, so that a short run has many moments at which it may be killed: some dozen transactions of words, and as many of vectors.
-difference.BATCH = 60
-StaticEmbedder.batch = 16
+difference.BATCH = 20
+StaticEmbedder.batch = 12
 
 
 async def main(catalog: Path, path: Path) -> None:

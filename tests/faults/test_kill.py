@@ -31,7 +31,7 @@ async def test_acknowledged_writes_survive_being_killed(tmp_path: Path) -> None:
                 acknowledged += 1
             elif verb == "shrunk":
                 expected -= {entity.id for entity in entities(round_, int(step))[1:]}
-        async with repertory.open(tmp_path) as rep:
+        async with repertory.open(tmp_path, embedder="static") as rep:
             assert await rep.check() == []
             stored = {entity.id for entity in (await rep.entries(limit=1_000_000))[0]}
             # The write that the kill interrupted may have been made without its acknowledgement; nothing else may differ.

@@ -23,7 +23,7 @@ def entities(round_: int, step: int) -> list[Entity]:
 
 
 async def main(catalog: Path, round_: int) -> None:
-    async with repertory.open(catalog) as rep:
+    async with repertory.open(catalog, embedder="static") as rep:
         print("open", flush=True)
         for step in range(10_000):
             await rep.put(f"source{round_}-{step}", entities(round_, step))

@@ -274,6 +274,7 @@ def test_help_names_every_command_within_a_second() -> None:
         "categories",
         "serve",
         "doctor",
+        "migrate",
         "eval",
         "tune",
         "calibrate",
