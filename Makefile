@@ -22,7 +22,7 @@ test: $(VENV)/dev.stamp  ## set up everything that the tests need, check style a
 	$(BIN)/mypy
 	$(BIN)/pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder  # three on two cores: a third of the time they wait
 
-cluster: $(VENV)/dev.stamp  ## run the tests with a Qdrant of three nodes, a minute or two
+cluster: $(VENV)/dev.stamp  ## run the tests with a Qdrant of three nodes, and with several processes on a PostgreSQL: some minutes
 	$(BIN)/python -m tests.provision
 	$(BIN)/pytest -m cluster
 

@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
@@ -13,6 +14,9 @@ import pytest_asyncio
 import repertory
 from repertory.app import Repertory
 from tests.provision import AnyNeed
+
+if TYPE_CHECKING:
+    from tests.postgres import Server
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples" / "catalog"
@@ -49,6 +53,15 @@ def example_catalog(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     asyncio.run(build())
     yield directory
     shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Server]:
+    """One PostgreSQL, in which every test makes a database of its own."""
+    from tests.postgres import postgres  # which needs this module
+
+    with postgres() as started:
+        yield started
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -29,11 +29,13 @@ class Need:
     program: str
     package: str
     purpose: str
+    elsewhere: str = ""  # where Debian puts it beside the usual places
 
     @property
     def found(self) -> str | None:
         """Where it is, if it is there."""
-        return shutil.which(self.program)
+        places = sorted(map(str, Path("/").glob(self.elsewhere)), reverse=True) if self.elsewhere else []  # the newest first
+        return shutil.which(self.program, path=os.pathsep.join([*places, os.environ.get("PATH", os.defpath)]))
 
     @property
     def provided(self) -> bool:
@@ -133,7 +135,8 @@ class PackageNeed:
 AnyNeed = Need | NodeNeed | PythonNeed | PackageNeed
 
 BROWSER = Need("chromium", "chromium", "the tests of the web page drive a real browser")
-NEEDS = (BROWSER,)
+POSTGRES = Need("initdb", "postgresql", "the tests of shared catalogs ask a real PostgreSQL", "usr/lib/postgresql/*/bin")
+NEEDS = (BROWSER, POSTGRES)
 
 _PURPOSE = "the tests of live servers ask the reference servers too"
 EVERYTHING = NodeNeed("mcp-server-everything", "@modelcontextprotocol/server-everything", "2026.8.31", _PURPOSE)
@@ -161,6 +164,7 @@ PYTHON_NEEDS = (TIME, GIT, FETCH)
 
 FASTMCP = PackageNeed("fastmcp", "fastmcp", "the plug-in for FastMCP is tried with it")
 PYDANTIC_AI = PackageNeed("pydantic_ai", "pydantic-ai-slim", "the plug-in for Pydantic AI is tried with it")
+PSYCOPG = PackageNeed("psycopg", "psycopg", "PostgreSQL is asked through it")
 LANGCHAIN = PackageNeed("langchain_core", "langchain-core", "the plug-in for LangChain is tried with it")
 
 

@@ -83,10 +83,20 @@ class Answers(Intake):
                 await self._change.old.embed_query("warm up")
         await super().warm()
 
+    def begin(self, known: Answering, settled: str | None) -> None:
+        """Bring the index up to date, and clear away what former ones left; `settled`: this model answers, and no other is awaited."""
+        self._turns.begin(lambda: self._begin(known, settled))
+
+    def _begin(self, known: Answering, settled: str | None) -> None:
+        self._sync.open()
+        change.tidy(make_index(self.settings, self._store, known.other_folder))
+        if settled is not None:
+            change.settle(self._store, settled, known, self.settings)
+
     async def close(self) -> None:
         """Wait until nobody writes, make the index durable, and let go of everything."""
         await self.quiet()
-        await offload(self._sync.close)
+        await offload(self._turns.end)
         await self._let_go(self._engines[:])
 
     async def _take_over(self) -> None:

@@ -55,7 +55,7 @@ from repertory.search.categories import Category, categories
 from repertory.search.usage import terms_of
 from repertory.search.withheld import OTHER_KIND, withheld
 from repertory.settings import Settings
-from repertory.store import Call, Event, Store, copy_database
+from repertory.store import Call, Event, Store, copy_store, open_store
 from repertory.text.classify import Classification, classify
 from repertory.text.query import understand
 
@@ -79,7 +79,7 @@ async def open_with(settings: Settings) -> AsyncIterator[Repertory]:
     async with contextlib.AsyncExitStack() as stack:
         ownership = await offload(Ownership, settings.catalog)
         stack.callback(ownership.release)
-        store = await offload(Store.at, settings.catalog)
+        store = await offload(open_store, settings)
         stack.callback(store.close)
         embedder = await offload(make_embedder, settings)
         rewriter, reranker, chat_model = make_rewriter(settings), make_reranker(settings), make_chat_model(settings)
@@ -95,14 +95,13 @@ async def open_with(settings: Settings) -> AsyncIterator[Repertory]:
         answering = under_way.old if under_way else embedder
         model, dimensions = (answering.model, answering.dimensions) if answering else (None, 0)
         sync = await offload(Sync, store, index, model=model, dimensions=dimensions)
-        await offload(sync.open)
         repertory = Repertory(settings, ownership, store, index, sync, embedder, under_way, rewriter, reranker, chat_model)
         stack.push_async_callback(repertory.callers.close)
         stack.push_async_callback(repertory.close)
         stack.push_async_callback(repertory.gateway.close)
-        await offload(change.tidy, make_index(settings, store, known.other_folder))
-        if under_way is None and embedder is not None:
-            await offload(change.settle, store, embedder.model, known, settings)
+        settled = embedder.model if under_way is None and embedder else None
+        await offload(repertory.begin, known, settled)
+        stack.enter_context(store.hearing(repertory.hear))
         yield repertory
 
 
@@ -133,6 +132,11 @@ class Repertory(Answers, Registry):
         logs, within = settings.catalog / "logs", settings.call_timeout
         self.gateway = Gateway(store, logs, within, vault, identities, self.history, lambda: sync.snapshot.revision)
         self._chat = Chat(self.search, self.classify, chat_model, settings.chat_context)
+
+    def hear(self) -> None:
+        """Another process that shares the catalog may have written: what it wrote is found here, too, and a key that it ended is none."""
+        self._turns.follow()
+        self.callers.refresh()
 
     async def search(
         self, request: SearchRequest | str, principal: Principal = Principal(), session: str = "", *, noted: bool = False
@@ -201,7 +205,7 @@ class Repertory(Answers, Registry):
         if self._sync.behind:
             raise IndexUnavailable(f"{self._sync.behind} Export when it answers.")
         self._sync.checkpoint()
-        copy_database(self.settings.catalog, target, with_keys=with_keys)
+        copy_store(self._store, target, with_keys=with_keys)
         self._engine.index.copy(target / change.recall(self._store).folder)
         every = access.everything_for(Principal())
         counts = {kind.prefix: self._store.count_entities(replace(every, kinds=frozenset({kind}))) for kind in Kind}
@@ -331,7 +335,7 @@ class Repertory(Answers, Registry):
         if self._sync.behind:
             return [self._sync.behind]
         indexed = self._sync.revision
-        behind = indexed < revision and not self._writing.locked()
+        behind = indexed < revision and not self._writing.locked() and not self._store.shared  # else another one may be about it
         return [f"the index is at revision {indexed} of {revision}"] if behind else []
 
     async def call(

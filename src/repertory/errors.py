@@ -13,6 +13,7 @@
       CatalogError          the catalog directory cannot be used
         CatalogBusy         another process owns it
         CatalogFormat       written by another version
+        CatalogUnavailable  its database is elsewhere and did not answer
       IndexUnavailable      the search index is elsewhere and did not answer
       EmbedderError         the model did not answer
         VectorsUnavailable  the caller insisted on vectors, and there are none
@@ -101,9 +102,20 @@ class CatalogFormat(CatalogError):
     code = "catalog_format"
 
 
+class CatalogUnavailable(CatalogError):
+    code = "catalog_unavailable"
+    retryable = True
+
+
 class IndexUnavailable(RepertoryError):
+    """`gone`: whoever answered there does not have it any more."""
+
     code = "index_unavailable"
     retryable = True
+
+    def __init__(self, message: str, *, gone: bool = False) -> None:
+        super().__init__(message)
+        self.gone = gone
 
 
 class EmbedderError(RepertoryError):

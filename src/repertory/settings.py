@@ -28,6 +28,7 @@ ALIASES = {"SEARCH_FUSION_METHOD": "fusion", "VECTOR_SEARCH_EF_SEARCH": "ef_sear
 EMBEDDED = "embedded"
 PLAIN, SECURE = "qdrant://", "qdrants://"
 QDRANT_PORT = 6333
+POSTGRES = "postgresql+psycopg://"
 NOT_SETTINGS = {"REPERTORY_CONFIG"}  # read before the settings are
 
 
@@ -59,6 +60,10 @@ class Settings(BaseSettings):
     index_quantisation: Literal["none", "int8", "binary"] = Field("none", description="How small a Qdrant keeps vectors in memory.")
     index_timeout: int = Field(
         5, ge=1, le=300, description="Seconds that a node of a Qdrant has to answer a search; then the next is asked."
+    )
+    database: SecretStr | None = Field(
+        None,
+        description="Where the truth is: in the catalog directory; or a PostgreSQL that several processes share, with a Qdrant as index.",
     )
     embedder: Literal["onnx", "static", "openai", "none"] = Field(
         "onnx", description="The bundled model, or an ONNX file; the quick bundled table; an OpenAI-compatible endpoint; none."
@@ -164,6 +169,20 @@ class Settings(BaseSettings):
         if key is not None and index.startswith(PLAIN) and not all(is_loopback(host) for host, _ in nodes_of(index)):
             raise ValueError("it would be readable on the way: name the nodes with qdrants://, which is TLS")
         return key
+
+    @field_validator("database", mode="before")
+    @classmethod
+    def _none_or_one(cls, value: Any) -> Any:
+        return value or None
+
+    @field_validator("database")
+    @classmethod
+    def _shared_with_its_index(cls, database: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+        if database is not None and not database.get_secret_value().startswith(POSTGRES):
+            raise ValueError(f"it begins with {POSTGRES}, as in {POSTGRES}user@host/name")
+        if database is not None and info.data.get("index") == EMBEDDED:
+            raise ValueError("an embedded index belongs to one process, and a PostgreSQL to several: set index to a Qdrant, too")
+        return database
 
     @field_validator("allowed_hosts", mode="before")
     @classmethod
@@ -271,7 +290,7 @@ def load(arguments: Mapping[str, Any] | None = None, environment: Mapping[str, s
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = str(first["loc"][0]) if first["loc"] else "embedder_dimensions"
-        value = "" if name.endswith("_key") or not first["loc"] else f" = {first['input']!r}"
+        value = "" if name.endswith("_key") or name == "database" or not first["loc"] else f" = {first['input']!r}"
         raise SettingsError(f"Setting {name!r}{value} (from {origins[name]}): {first['msg'].removeprefix('Value error, ')}.") from None
 
 

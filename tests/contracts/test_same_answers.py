@@ -1,6 +1,7 @@
 """Does a catalog answer alike, whatever its index is?
 
-One catalog of our labelled examples, searched in the embedded index, on one server, in three shards, on a cluster of three nodes.
+One catalog of our labelled examples, searched in the embedded index, on one server, in three shards, on a cluster of three nodes; and with
+its truth in a PostgreSQL.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from tests.conftest import ROOT
+from tests.postgres import moved
 from tests.qdrants import Cluster
 
 import repertory
@@ -29,7 +31,15 @@ DEPTH = 50
 ENTRIES = 150  # of each set: embedding more of them takes longer than asking
 LABELLED = [load(ROOT / "examples" / "labelled" / name) for name in ("company", "harbor")]
 FILTERS = [Filter(), Filter(kinds=frozenset({Kind.TOOL})), Filter(kinds=frozenset({Kind.SKILL, Kind.A2A_AGENT}))]
-SPREAD: dict[str, dict[str, int]] = {"server": {}, "shards": {"index_shards": 3}, "cluster": {"index_shards": 3, "index_replicas": 2}}
+SPREAD: dict[str, dict[str, int]] = {
+    "server": {},
+    "postgres": {},
+    "shards": {"index_shards": 3},
+    "cluster": {"index_shards": 3, "index_replicas": 2},
+}
+
+
+WAYS = ["server", "shards", *(pytest.param(way, marks=pytest.mark.cluster) for way in ("postgres", "cluster"))]
 
 
 @pytest.fixture(scope="module")
@@ -52,13 +62,19 @@ async def embedded(built: Path) -> AsyncIterator[Repertory]:
 
 
 @pytest_asyncio.fixture(
-    scope="module", loop_scope="module", params=["server", "shards", pytest.param("cluster", marks=pytest.mark.cluster)]
+    scope="module",
+    loop_scope="module",
+    params=WAYS,
 )
 async def other(request: pytest.FixtureRequest, built: Path) -> AsyncIterator[Repertory]:
     started: Cluster = request.getfixturevalue("cluster" if request.param == "cluster" else "server")
     copy = built.with_name(request.param)
     shutil.copytree(built, copy, ignore=shutil.ignore_patterns("owner.*"))
-    async with repertory.open(copy, index=started.address, answer_cache=0, **SPREAD[request.param]) as rep:
+    database = None
+    if request.param == "postgres":
+        database = request.getfixturevalue("postgres_server").database()
+        moved(copy, database)
+    async with repertory.open(copy, index=started.address, database=database, answer_cache=0, **SPREAD[request.param]) as rep:
         yield rep
         await asyncio.to_thread(rep._engine.index.discard)
 

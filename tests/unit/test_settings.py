@@ -9,7 +9,7 @@ import pytest
 from repertory.cli.doctor import examine
 from repertory.errors import SettingsError
 from repertory.model import Fusion, Preset
-from repertory.settings import Settings, load, nodes_of
+from repertory.settings import Settings, load, nodes_of, with_index
 
 
 @pytest.fixture
@@ -269,3 +269,26 @@ def test_the_key_of_an_index_is_not_sent_where_others_can_read_it() -> None:
     assert "secret" not in refused({"index": "qdrant://db.example:6333", "index_key": "secret"})
     for index in ("qdrants://db.example:6333", "qdrant://127.0.0.1:6333"):
         assert load({"index": index, "index_key": "secret"}, {})[0].index_key is not None
+
+
+# where the truth is
+
+
+@pytest.mark.usefixtures("file")
+def test_a_database_elsewhere_goes_with_an_index_elsewhere() -> None:
+    database = "postgresql+psycopg://ann:secret@db.example/catalog"
+    chosen = load({"index": "qdrant://a:1", "database": database}, {})[0].database
+    assert chosen is not None
+    assert (chosen.get_secret_value(), "secret" in repr(chosen)) == (database, False)
+    told = refused({"database": database})
+    assert ("set index to a Qdrant" in told, "secret" in told) == (True, False)
+    with pytest.raises(SettingsError, match="belongs to one process"):
+        with_index(load({"index": "qdrant://a:1", "database": database}, {})[0], "embedded")
+    assert load({"database": ""}, {"REPERTORY_DATABASE": database})[0].database is None  # as what is measured beside
+
+
+@pytest.mark.usefixtures("file")
+@pytest.mark.parametrize("database", ["postgresql://ann:secret@db.example/catalog", "sqlite:///secret", "somewhere secret"])
+def test_a_database_that_nobody_knows_is_refused(database: str) -> None:
+    told = refused({"index": "qdrant://a:1", "database": database})
+    assert ("postgresql+psycopg://user@host/name" in told, "secret" in told) == (True, False)

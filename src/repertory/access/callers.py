@@ -25,7 +25,7 @@ SCHEME = "bearer"
 
 
 class Callers:
-    """Recognises whoever calls. One process owns a catalog, so its keys are remembered here."""
+    """Recognises whoever calls. Keys are remembered here; where processes share a catalog, each hears of it when others change them."""
 
     def __init__(
         self,
@@ -118,5 +118,9 @@ class Callers:
         if self._issuer is not None:
             await self._issuer.close()
 
+    def refresh(self) -> None:
+        """Read the keys again."""
+        self._keys = {record.id: record for record in self._store.api_keys()}
+
     async def _look(self) -> None:
-        self._keys = {record.id: record for record in await offload(self._store.api_keys)}
+        await offload(self.refresh)

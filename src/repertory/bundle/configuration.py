@@ -18,7 +18,9 @@ from repertory.bundle.form import MODELS
 from repertory.errors import CatalogError
 from repertory.settings import FILE, PREFIX, Settings
 
-_OF_THE_MACHINE = frozenset({"catalog", "host", "port", "allowed_hosts"})  # a bundle has a catalog of its own, and its own visitors
+_OF_THE_MACHINE = frozenset(
+    {"catalog", "database", "host", "port", "allowed_hosts"}
+)  # a bundle has a catalog of its own, and its own visitors
 _OF_THE_INDEX = frozenset(name for name in Settings.model_fields if name.startswith("index"))  # and its index is in it: embedded
 
 

@@ -176,13 +176,13 @@ async def _spec(settings: Settings, server: str) -> ServerSpec:
 
 async def _sources(settings: Settings) -> list[SourceRecord]:
     from repertory.cli.session import session
-    from repertory.store import SourceRecord, Store
+    from repertory.store import SourceRecord, open_store
 
     try:
         async with session(settings) as asked:
             return [SourceRecord(**source) for source in (await asked.sources())["sources"]]
     except CatalogBusy:  # by an agent's `repertory mcp`, which nobody wants to stop in order to log in; reading disturbs it not
-        with contextlib.closing(Store.at(settings.catalog)) as store:
+        with contextlib.closing(open_store(settings)) as store:
             return store.sources()
 
 

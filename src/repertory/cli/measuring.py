@@ -19,7 +19,7 @@ app = typer.Typer()
 
 CacheOption = Annotated[Path | None, typer.Option("--cache", help="Where the indexed sets are kept.", show_default=False)]
 CheckOption = Annotated[Path | None, typer.Option("--check", help="Labelled sets to judge by, not learned from.", show_default=False)]
-BESIDE = {"index": EMBEDDED}  # sets are not put among the collections of a Qdrant that serves people
+BESIDE = {"index": EMBEDDED, "database": ""}  # sets are not put among what a database or a Qdrant serves to people
 
 
 def _place(cache: Path | None) -> Path:

@@ -85,7 +85,7 @@ class Nodes:
         if code in AWAY:
             return str(code.name)
         if code is grpc.StatusCode.NOT_FOUND:
-            raise IndexUnavailable("The search index is gone from the Qdrant. It is built anew, from the catalog.") from None
+            raise IndexUnavailable("The search index is gone from the Qdrant. It is built anew, from the catalog.", gone=True) from None
         if code in REFUSED:
             raise CatalogError(f"Qdrant refuses us ({code.name}). Check the setting index_key.") from None
         raise CatalogError(f"Qdrant cannot do what it is asked for ({code.name}): {error.details()}") from None

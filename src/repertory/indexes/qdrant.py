@@ -168,11 +168,19 @@ class QdrantIndex:
             name = self._reading
             try:
                 answers = self._ask(lambda client: client.query_batch_points(name, wanted, timeout=self._timeout))  # noqa: B023 - asked now
-            except IndexUnavailable:
-                if name == self._reading:
+            except IndexUnavailable as error:
+                if name == self._reading and not (error.gone and self._led_elsewhere(name)):
                     raise
                 continue  # another collection has taken over meanwhile, and the old one is gone
             return [[Hit(int(point.id), point.score) for point in found.points] for found in answers]
+
+    def _led_elsewhere(self, name: str) -> bool:
+        """Whether another process has built another collection, and let it answer."""
+        leads_to = self._ask(self._leads_to)
+        if leads_to in (None, name) or self._writes != name:
+            return False
+        self._reads = self._writes = leads_to
+        return True
 
     def points(self) -> Iterator[Point]:
         name, offset = self._writing, None

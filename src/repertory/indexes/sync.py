@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from types import MappingProxyType
 
@@ -120,6 +121,7 @@ class Sync:
         if not self.snapshot.counts:
             self.snapshot = self._store.snapshot()  # the first documents are encoded for their own mean length, not for none
             self._pivot = pivot(self.snapshot.mean_length)
+        heard = self._position
         while lines := self._store.outbox(self._position, BATCH):
             removed = {number: gone for _, number, gone in lines}
             self._apply([number for number, gone in removed.items() if not gone], written)
@@ -129,6 +131,8 @@ class Sync:
             self._position = lines[-1][0]
         self._look()
         self._follow_lengths()
+        if self._position != heard:
+            self._tell_others()
         if self._position - self._checkpointed >= CHECKPOINT_EVERY:
             self.checkpoint()
 
@@ -152,6 +156,7 @@ class Sync:
         try:
             self._index.put_vectors(having)
             self._look()
+            self._tell_others()
         except IndexUnavailable as error:
             self._leave_behind(error)
             return
@@ -172,6 +177,33 @@ class Sync:
         self.snapshot = self._store.snapshot()
         self.revision = self.snapshot.revision
         self.vectors = self._index.count(with_vector=True)
+
+    def _tell_others(self) -> None:
+        """What other processes answered while the index was on its way is of a revision that is over now."""
+        if self._store.shared:
+            self.revision = self._store.tell_indexed()
+            self.snapshot = replace(self.snapshot, revision=self.revision)
+
+    def follow(self) -> None:
+        """Another process has written, and lets the index hear of it: see what is there now."""
+        try:
+            standing = self._index.standing()  # it may be another one
+            if standing is not None and self._adopts:
+                self._model, self._dimensions = standing.model, standing.dimensions
+            if standing is not None and (standing.format, standing.model, standing.dimensions) != (FORMAT, self._model, self._dimensions):
+                raise IndexUnavailable(
+                    f"The index holds vectors of {standing.model!r}, in format {standing.format}: not what is asked here."
+                )
+            self.vectors = self._index.count(with_vector=True)
+        except IndexUnavailable as error:
+            self.doubt(error)
+        self.snapshot = self._store.snapshot()  # whatever the index says: what was answered before may be hidden now
+        self.revision = self.snapshot.revision
+
+    def reopen(self) -> None:
+        """Other processes have written: begin where they ended."""
+        self._opened = False
+        self.catch_up()
 
     def _follow_lengths(self) -> None:
         """Encode everything anew when documents have become much longer or shorter on the mean."""
@@ -197,6 +229,7 @@ class Sync:
         self._look()
         self._index.optimize()
         self.checkpoint()
+        self._tell_others()
 
     def settle(self) -> None:
         """After a run of writes: let the engine build what makes it quick and forget what was removed, where it is worth the seconds."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from repertory.embedders.base import Embedder
-from repertory.errors import Conflict, EmbedderError, InvalidRequest, NotFound, SourceError
+from repertory.errors import CatalogUnavailable, Conflict, EmbedderError, InvalidRequest, NotFound, SourceError
 from repertory.indexes.sync import Sync
 from repertory.ingest import indexfile
 from repertory.ingest.attend import Attendant
@@ -26,6 +26,7 @@ from repertory.ingest.report import IngestReport, Progress
 from repertory.ingest.review import Held, decide, held_entries
 from repertory.ingest.run import fetch, forget, ingest, ingest_feed, ingest_history, ingest_path
 from repertory.ingest.screen import Policy
+from repertory.ingest.turns import Turns
 from repertory.ingest.watch import Watcher
 from repertory.model import Entity, Principal
 from repertory.offload import offload
@@ -66,6 +67,7 @@ class Intake:
         self._identify = identify  # what servers know us by when they are asked what they offer
         self._policy = Policy.of(settings)
         self._writing = asyncio.Lock()
+        self._turns = Turns(store, sync)
         self._embedding = asyncio.Lock()
         self._watcher: Watcher | None = None  # follows every file source while there is one
         self._attendant: Attendant | None = None  # attends to live servers while there is one
@@ -265,9 +267,13 @@ class Intake:
             self._sync.keep_vectors(model, vectors)
 
     async def _write(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """One writer at a time. A caller who leaves does not free the place before its work is done: a thread cannot be stopped."""
+        """One writer at a time, among all processes that share the catalog."""
+        return await self._alone(lambda: self._turns.run(work, *args, **kwargs))
+
+    async def _alone(self, work: Callable[[], T]) -> T:
+        """One at a time here. A caller who leaves does not free the place before its work is done: a thread cannot be stopped."""
         async with self._writing:
-            running = asyncio.ensure_future(offload(work, *args, **kwargs))
+            running = asyncio.ensure_future(offload(work))
             try:
                 return await asyncio.shield(running)
             except asyncio.CancelledError:
@@ -285,12 +291,14 @@ class Intake:
             await asyncio.sleep(RETRY_EMBEDDING)
 
     async def keep_following(self) -> None:
-        """Let an index that could not be reached hear of what it missed as soon as it is back: a serving process runs this."""
+        """Let an index hear of what it missed: it could not be reached, or whoever wrote has died. A serving process runs this."""
         while True:
             await asyncio.sleep(RETRY_INDEX)
             try:
-                if self._sync.behind:
-                    await self._write(self._sync.catch_up)
+                if await offload(self._turns.left_over):
+                    await self._alone(self._turns.mend)
+            except CatalogUnavailable as error:
+                _log.warning("The search index does not follow; it is tried again: %s", error)
             except Exception:
                 _log.exception("The search index does not follow; it is tried again")
 

@@ -23,7 +23,7 @@ from repertory.ingest import change
 from repertory.offload import offload
 from repertory.owner import Ownership
 from repertory.settings import Settings, with_index
-from repertory.store import Store
+from repertory.store import Store, open_store
 
 Progress = Callable[[str, int, int], None]
 
@@ -44,7 +44,7 @@ async def migrate(settings: Settings, to: str, progress: Progress = lambda *_: N
         raise InvalidRequest(f"The index is at {to!r} already, as the settings say. `repertory doctor` compares it with the catalog.")
     ownership = await offload(Ownership, settings.catalog)
     try:
-        store = await offload(Store.at, settings.catalog)
+        store = await offload(open_store, settings)
         made = await offload(make_embedder, there)
         try:
             under_way = await offload(change.under_way, store, made, there)
@@ -60,7 +60,8 @@ async def migrate(settings: Settings, to: str, progress: Progress = lambda *_: N
 def _fill(store: Store, settings: Settings, embedder: Embedder | None, progress: Progress) -> Moved:
     index = make_index(settings, store, change.recall(store).folder)
     try:
-        return fill(store, index, embedder.model if embedder else "", embedder.dimensions if embedder else 0, progress)
+        with store.turn():
+            return fill(store, index, embedder.model if embedder else "", embedder.dimensions if embedder else 0, progress)
     finally:
         index.close()
 

@@ -67,7 +67,9 @@ class OwnTools:
 
     async def _open(self) -> Repertory:
         directory = self._directory or self._held.enter_context(tempfile.TemporaryDirectory(prefix="repertory-"))
-        of_its_own = {} if self._directory else {"index": EMBEDDED}  # which goes with its directory; on a Qdrant it would stay
+        of_its_own = (
+            {} if self._directory else {"index": EMBEDDED, "database": ""}
+        )  # which go with its directory; elsewhere they would stay
         settings, _ = load({"catalog": Path(directory), **of_its_own, **self._settings})
         self._rep = await self._held.enter_async_context(open_with(settings))
         return self._rep

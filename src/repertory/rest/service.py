@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 import repertory
 from repertory.app import Repertory
-from repertory.errors import Forbidden, RepertoryError, Unauthorized
+from repertory.errors import CatalogUnavailable, Forbidden, RepertoryError, Unauthorized
 from repertory.model import Principal
 from repertory.rest import (
     answers,
@@ -99,7 +99,8 @@ def create_service(rep: Repertory, token: str, doors: Mapping[str, Door] = Mappi
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await rep.tidy()
+        with contextlib.suppress(CatalogUnavailable):  # then nobody can be told
+            await rep.tidy()
 
     service = FastAPI(
         title="Repertory",

@@ -5,7 +5,8 @@ ranks.
 """
 
 from repertory.store.catalog import Store
-from repertory.store.copy import copy_database
+from repertory.store.choose import open_store
+from repertory.store.copy import copy_database, copy_store
 from repertory.store.records import (
     Call,
     Changes,
@@ -21,6 +22,7 @@ from repertory.store.records import (
     SourceRecord,
     SourceState,
 )
+from repertory.store.turns import Turn
 
 __all__ = [
     "Call",
@@ -37,5 +39,8 @@ __all__ = [
     "SourceRecord",
     "SourceState",
     "Store",
+    "Turn",
     "copy_database",
+    "copy_store",
+    "open_store",
 ]

@@ -23,7 +23,7 @@ class Audit(Database):
 
     def record(self, who: str, action: str, target: str, detail: Mapping[str, Any] | None = None) -> None:
         """Note one event."""
-        with self._writing, self._engine.begin() as connection:
+        with self._begin() as connection:
             write.note_events(connection, [Event(who, action, target, detail or {})])
 
     def events(self, *, limit: int, before: int | None = None, who: str | None = None, target: str | None = None) -> list[Event]:
@@ -40,5 +40,5 @@ class Audit(Database):
 
     def forget_events(self, before: datetime) -> int:
         """Remove what is older, and answer how many events that were."""
-        with self._writing, self._engine.begin() as connection:
+        with self._begin() as connection:
             return connection.execute(delete(audit).where(audit.c.at < before.isoformat(timespec="seconds"))).rowcount

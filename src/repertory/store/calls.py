@@ -24,7 +24,7 @@ class Calls(Database):
     def note_calls(self, noted: Sequence[Call]) -> None:
         """Write calls together: one transaction costs more than hundreds of lines."""
         rows = [{name: getattr(call, name) for name in ("at", "who", "tool", "ms", "outcome", "exposed", "withheld")} for call in noted]
-        with self._writing, self._engine.begin() as connection:
+        with self._begin() as connection:
             connection.execute(insert(calls), rows)
             newest = connection.execute(select(func.max(calls.c.id))).scalar() or 0
             connection.execute(delete(calls).where(calls.c.id <= newest - MOST))
@@ -42,5 +42,5 @@ class Calls(Database):
 
     def forget_calls(self, before: datetime) -> int:
         """Remove what is older, and answer how many calls that were."""
-        with self._writing, self._engine.begin() as connection:
+        with self._begin() as connection:
             return connection.execute(delete(calls).where(calls.c.at < before.isoformat(timespec="milliseconds"))).rowcount

@@ -28,6 +28,7 @@ from repertory.store.records import Changes, DocumentRecord, Reference, Snapshot
 from repertory.store.rows import chunks
 from repertory.store.schema import documents, edges, embeddings, entities, sources
 from repertory.store.sources import Sources
+from repertory.store.turns import Turns
 from repertory.store.vectors import Vectors
 
 # Built once, because building a statement costs as much as running it.
@@ -40,7 +41,7 @@ _BY_ENTITY = select(documents.c.number, documents.c.id, documents.c.entity_id, d
 )
 
 
-class Store(Audit, Calls, Entries, Keys, Overrides, Pairings, Pins, Sources, Vectors):
+class Store(Audit, Calls, Entries, Keys, Overrides, Pairings, Pins, Sources, Turns, Vectors):
     """The truth of one catalog."""
 
     def __init__(self, url: str) -> None:
@@ -49,14 +50,14 @@ class Store(Audit, Calls, Entries, Keys, Overrides, Pairings, Pins, Sources, Vec
 
     def write(self, changes: Changes) -> int:
         """Apply changes in one transaction and answer the new revision."""
-        with self._writing, self._engine.begin() as connection:
+        with self._begin() as connection:
             return write.apply(connection, changes)
 
     # The whole catalog
 
     def snapshot(self) -> Snapshot:
         """Counts and lengths as of now."""
-        with self._engine.connect() as connection:
+        with self._still.connect() as connection:
             statistics = connection.execute(
                 select(documents.c.bucket, func.count(), func.sum(documents.c.length)).group_by(documents.c.bucket)
             ).all()
@@ -209,7 +210,7 @@ class Store(Audit, Calls, Entries, Keys, Overrides, Pairings, Pins, Sources, Vec
     def haystacks(self, filter: Filter) -> Iterator[tuple[int, str, str]]:
         """What a regular expression looks at, name and text of each document, in number order (C01)."""
         visible = self._visible(filter, documents)
-        with self._engine.connect() as connection:
+        with self._still.connect() as connection:
             wanted = select(documents.c.number, documents.c.name, documents.c.title, documents.c.text, documents.c.tags)
             rows = connection.execution_options(yield_per=1000).execute(
                 wanted.where(documents.c.bucket.in_(visible)).order_by(documents.c.number)
@@ -226,7 +227,7 @@ class Store(Audit, Calls, Entries, Keys, Overrides, Pairings, Pins, Sources, Vec
             .order_by(documents.c.number)
         )
         several = [joined] if numbers is None else [joined.where(documents.c.number.in_(chunk)) for chunk in chunks(numbers)]
-        with self._engine.connect() as connection:
+        with self._still.connect() as connection:
             for statement in several:
                 for row in connection.execution_options(yield_per=1000).execute(statement):
                     vector = np.frombuffer(row.vector, dtype="<f4") if row.vector is not None else None

@@ -29,7 +29,7 @@ class Entries(Database):
     def every_entity(self, filter: Filter) -> Iterator[Entity]:
         """All that a filter admits, tags included, in registration order."""
         wanted = select(entities.c.data).where(entities.c.bucket.in_(self._visible(filter))).order_by(entities.c.position)
-        with self._engine.connect() as connection:
+        with self._still.connect() as connection:
             for data in connection.execution_options(yield_per=1000).execute(wanted).scalars():
                 entity = Entity.from_json(json.loads(data))
                 if filter.tags <= set(entity.tags):

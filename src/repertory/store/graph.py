@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, not_, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, not_, or_, select
 
 from repertory.graph.derive import NODES, OFFERING, PAIRS, WORD, is_node
 from repertory.model import Edge
@@ -115,4 +115,4 @@ def _among(connection: Connection, wanted: Select[Any], column: ColumnElement[st
 
 def _under(prefix: str) -> ColumnElement[bool]:
     """A range rather than LIKE, so that the index serves."""
-    return edges.c.target.between(prefix, f"{prefix}\U0010ffff")
+    return and_(edges.c.target >= prefix, edges.c.target <= f"{prefix}\U0010ffff")

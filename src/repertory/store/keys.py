@@ -24,22 +24,24 @@ class Keys(Database):
         lists = {"groups": json.dumps(sorted(record.groups)), "scopes": json.dumps(sorted(record.scopes))}
         row = {name: getattr(record, name) for name in ("id", "name", "hash", "created", "expires", "last_used", "revoked")}
         detail = {"name": record.name, "groups": sorted(record.groups), "scopes": sorted(record.scopes), "expires": record.expires}
-        with self._writing, self._engine.begin() as connection:
+        with self._begin() as connection:
             connection.execute(insert(keys).values(row | lists))
             write.note_events(connection, [Event(by, "key.create", record.id, detail)])
+            write.tell_others(connection)
 
     def revoke_key(self, key_id: str, at: str, by: str) -> bool:
         """End a key for good; whether there was one to end."""
-        with self._writing, self._engine.begin() as connection:
+        with self._begin() as connection:
             ended = update(keys).where(keys.c.id == key_id, keys.c.revoked.is_(None)).values(revoked=at)
             if not connection.execute(ended).rowcount:
                 return False
             write.note_events(connection, [Event(by, "key.revoke", key_id)])
+            write.tell_others(connection)
             return True
 
     def mark_keys(self, used: Mapping[str, str]) -> None:
         """Remember when keys were last used."""
-        with self._writing, self._engine.begin() as connection:
+        with self._begin() as connection:
             for key_id, at in used.items():
                 connection.execute(update(keys).where(keys.c.id == key_id).values(last_used=at))
 

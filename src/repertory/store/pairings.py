@@ -29,7 +29,7 @@ class Pairings(Database):
     def put_pairings(self, put: Collection[Pairing], gone: Collection[Pairing] = ()) -> None:
         """Write some, each in place of what was there, and remove others."""
         replaced = [_key(pairing) for pairing in (*gone, *put)]
-        with self._writing, self._engine.begin() as connection:
+        with self._begin() as connection:
             for chunk in chunks(replaced):
                 connection.execute(delete(usage).where(usage.c.key.in_(chunk)))
             if put:

@@ -15,24 +15,24 @@ class Sources(Database):
 
     def put_source(self, name: str, location: str, *, live: bool = False) -> None:
         """Remember where entries come from; what is known of it stays."""
-        with self._writing, self._engine.begin() as connection:
+        with self._begin() as connection:
             if connection.execute(select(sources.c.name).where(sources.c.name == name)).first() is None:
                 connection.execute(insert(sources).values(name=name, location=location, live=live, problems=0))
 
     def mark_source(self, name: str, *, problems: int = 0, error: str = "") -> bool:
         """Remember how the reading of a source went, and answer whether it broke or recovered: results say so, so the revision moves."""
-        with self._writing, self._engine.begin() as connection:
+        with self._begin() as connection:
             return write.mark_source(connection, name, problems, error)
 
     def drop_source(self, name: str) -> None:
         """Forget a source that brings nothing any more."""
-        with self._writing, self._engine.begin() as connection:
+        with self._begin() as connection:
             connection.execute(sources.delete().where(sources.c.name == name))
             connection.execute(marks.delete().where(marks.c.source == name))
 
     def put_mark(self, source: str, mark: str) -> None:
         """Remember what to come back to a source with."""
-        with self._writing, self._engine.begin() as connection:
+        with self._begin() as connection:
             connection.execute(marks.delete().where(marks.c.source == source))
             connection.execute(insert(marks).values(source=source, mark=mark))
 

@@ -26,13 +26,13 @@ class Vectors(Database):
 
         Vectors that nobody searches by yet (C07) are not announced: the catalog answers as before.
         """
-        with self._writing, self._engine.begin() as connection:
+        with self._begin() as connection:
             return write.add_embeddings(connection, model, vectors, announce=announce)
 
     def prune_embeddings(self, models: Collection[str]) -> int:
         """Keep the vectors of these models alone, and of them those of texts and concepts that the catalog still has."""
         concepts = set(map(content_digest, self.words(CONCEPT_DOCUMENTS, CONCEPTS)))
-        with self._writing, self._engine.begin() as connection:
+        with self._begin() as connection:
             return write.prune_embeddings(connection, models, concepts)
 
     def vectors(self, model: str, numbers: Sequence[int]) -> list[tuple[int, str, Vector | None]]:
@@ -113,5 +113,5 @@ class Vectors(Database):
 
     def trim_outbox(self, position: int) -> None:
         """Forget what the index has made durable."""
-        with self._writing, self._engine.begin() as connection:
+        with self._begin() as connection:
             connection.execute(outbox.delete().where(outbox.c.position <= position))

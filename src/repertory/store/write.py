@@ -37,6 +37,8 @@ from repertory.store.schema import (
 )
 from repertory.store.vocabulary import keep_vocabulary
 
+CHANNEL = "repertory"  # of PostgreSQL, on which processes hear of each other
+
 
 def counter(connection: Connection, name: str) -> int:
     """The last value given out by a counter."""
@@ -59,7 +61,7 @@ def apply(connection: Connection, changes: Changes) -> int:
     _put_overrides(connection, changes.put_overrides)
     _put_pins(connection, changes.pins)
     note_events(connection, changes.events)
-    return _revise(connection, changes.note)
+    return revise(connection, changes.note)
 
 
 def _put_overrides(connection: Connection, decided: Sequence[Override]) -> None:
@@ -114,7 +116,7 @@ def add_embeddings(connection: Connection, model: str, vectors: Mapping[str, Vec
         owners = connection.execute(select(documents.c.number, documents.c.digest).where(documents.c.digest.in_(chunk)))
         found.update((number, vectors[digest]) for number, digest in owners)
     _announce(connection, removed=(), put=sorted(found))
-    _revise(connection, f"embedded {len(vectors)} texts")
+    revise(connection, f"embedded {len(vectors)} texts")
     return found
 
 
@@ -232,7 +234,7 @@ def mark_source(connection: Connection, name: str, problems: int, error: str) ->
     connection.execute(update(sources).where(sources.c.name == name).values(went))
     changed = (state is SourceState.BROKEN) != (before == SourceState.BROKEN)
     if changed:
-        _revise(connection, f"{name} {'broke' if error else 'recovered'}")
+        revise(connection, f"{name} {'broke' if error else 'recovered'}")
     return changed
 
 
@@ -243,8 +245,16 @@ def _announce(connection: Connection, *, removed: Iterable[int], put: Iterable[i
     insert_rows(connection, outbox, rows)
 
 
-def _revise(connection: Connection, note: str) -> int:
+def tell_others(connection: Connection) -> None:
+    """Where other processes share the database, let them look when this is written."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_notify(CHANNEL, "")))
+
+
+def revise(connection: Connection, note: str) -> int:
+    """Move the revision, and answer it."""
     (revision,) = _take(connection, "revision", 1)
+    tell_others(connection)
     connection.execute(insert(revisions).values(revision=revision, at=datetime.now(UTC).isoformat(timespec="seconds"), note=note))
     return revision
 
