@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 import shutil
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,48 +20,40 @@ from repertory import access
 from repertory import settings as settings_module
 from repertory.access import Callers, Denial, Denials
 from repertory.access.tokens import Issuer
-from repertory.answers import ANSWER_TTL, Answers
 from repertory.bundle import CATALOG, Manifest, Order, begin, finish
-from repertory.cache import TimedCache
 from repertory.chat.answer import Answer, Done
 from repertory.chat.answer import Event as ChatEvent
 from repertory.chat.ask import Chat
 from repertory.chat.request import ChatRequest
 from repertory.embedders.base import Embedder
 from repertory.embedders.choose import make_embedder
-from repertory.errors import Conflict, IndexUnavailable, InvalidRequest, NotFound
+from repertory.errors import Conflict, IndexUnavailable
 from repertory.gateway.call import Gateway
 from repertory.gateway.credentials import Vault
-from repertory.gateway.facade import described, domains, reading
 from repertory.gateway.history import History, Who
 from repertory.gateway.identity import Identities
 from repertory.gateway.session import Report
-from repertory.graph.derive import PAIRS, is_node
-from repertory.graph.draw import MAX_EDGES, Drawing, Format, draw
 from repertory.indexes.base import Index
 from repertory.indexes.choose import make_index
 from repertory.indexes.sync import Sync
 from repertory.ingest import change, indexfile
 from repertory.ingest.change import Change
 from repertory.ingest.register import Registry
-from repertory.model import Edge, Entity, Filter, Kind, Principal, SearchRequest, SearchResponse
-from repertory.model.request import MAX_LIMIT
+from repertory.model import Kind, Principal, SearchRequest, SearchResponse
 from repertory.offload import offload
 from repertory.owner import Ownership
 from repertory.remote.base import ChatModel, Reranker, Rewriter
 from repertory.remote.choose import make_chat_model, make_reranker, make_rewriter
-from repertory.search import listing
-from repertory.search.categories import Category, categories
 from repertory.search.usage import terms_of
 from repertory.search.withheld import OTHER_KIND, withheld
 from repertory.settings import Settings
+from repertory.shelf import Shelf
 from repertory.store import Call, Event, Store, copy_store, open_store
 from repertory.text.classify import Classification, classify
 from repertory.text.query import understand
 
 _log = logging.getLogger(__name__)
 
-OVERVIEWS = 256  # that are remembered: one for each set of groups
 TIDY = 60.0  # seconds between two times of tidying up
 
 
@@ -105,8 +97,8 @@ async def open_with(settings: Settings) -> AsyncIterator[Repertory]:
         yield repertory
 
 
-class Repertory(Answers, Registry):
-    """An open catalog: what `Intake` and `Registry` write and `Answers` finds, shown."""
+class Repertory(Shelf, Registry):
+    """An open catalog: what `Intake` and `Registry` write, `Answers` finds and `Shelf` shows."""
 
     def __init__(
         self,
@@ -127,7 +119,6 @@ class Repertory(Answers, Registry):
         self.ownership = ownership
         self.callers = Callers(store, Issuer.of(settings), settings.access)
         self._denials = Denials(store)
-        self._overviews: TimedCache[tuple[int, Filter], tuple[dict[Kind, int], list[str]]] = TimedCache(size=OVERVIEWS, ttl=ANSWER_TTL)
         self.history = History(store, self._usage, days=settings.calls_days)
         logs, within = settings.catalog / "logs", settings.call_timeout
         self.gateway = Gateway(store, logs, within, vault, identities, self.history, lambda: sync.snapshot.revision)
@@ -164,13 +155,6 @@ class Repertory(Answers, Registry):
         """The same, when it is done."""
         async with contextlib.aclosing(self.ask(request, principal)) as events:
             return next(event.answer for event in [event async for event in events] if isinstance(event, Done))
-
-    async def categories(self, query: str, principal: Principal = Principal()) -> list[Category]:
-        """The best categories for a query, each with its best tools (E11)."""
-        answer = await self.search(SearchRequest(query, kinds=frozenset({Kind.TOOL}), limit=MAX_LIMIT), principal)
-        ranked = [(result.entity.id, result.score) for result in answer.results]
-        edges = await offload(self._store.edges_of, [entity_id for entity_id, _ in ranked], access.everything_for(principal))
-        return categories(ranked, edges)
 
     def classify(self, query: str) -> Classification:
         """What kind of query this is, and how one would search for it (D09)."""
@@ -221,46 +205,6 @@ class Repertory(Answers, Registry):
             wheels=wheels,
         )
 
-    async def entries(
-        self, filter: Filter = Filter(), principal: Principal = Principal(), *, query: str = "", limit: int = 50, offset: int = 0
-    ) -> tuple[list[Entity], int]:
-        """Entries in registration order, and how many there are in all; with a query, those that hold it as it is written (A12)."""
-        if query.strip():
-            found = await offload(lambda: [one for one in self._every(filter, principal) if listing.score(one, query)])
-            return found[offset : offset + limit], len(found)
-        page, total = await offload(self._store.list_entities, access.narrow(filter, principal), limit=limit, offset=offset)
-        return [access.reveal(entity, principal) for entity in page], total
-
-    async def listed(self, query: str, filter: Filter = Filter(), principal: Principal = Principal()) -> list[tuple[Entity, float]]:
-        """Entries that hold a query as it is written, best first (A12)."""
-        scored = await offload(lambda: [(one, listing.score(one, query)) for one in self._every(filter, principal)])
-        return sorted((pair for pair in scored if pair[1]), key=lambda pair: -pair[1])
-
-    def _every(self, filter: Filter, principal: Principal) -> Iterator[Entity]:
-        """What is looked for in an entry is looked for in what this principal sees of it."""
-        return (access.reveal(entity, principal) for entity in self._store.every_entity(access.narrow(filter, principal)))
-
-    async def show(self, reference: str, principal: Principal = Principal()) -> Entity:
-        """One entry by its id, or by a path or a name that only one entry has."""
-        found = await offload(self._store.find, reference, access.everything_for(principal))
-        if not found:
-            hint = "`repertory list` shows what there is."
-            if principal.is_admin and (held := await offload(self._store.find, reference, access.held_for(principal))):
-                hint = f"{held[0].id} is held back ({held[0].held}): `repertory review` shows why, and lets it in."
-            raise NotFound(f"There is no entry {reference!r}. {hint}")
-        if len(found) > 1:
-            raise InvalidRequest(f"{reference!r} may be any of {', '.join(entity.id for entity in found[:8])}. Name one by its id.")
-        return access.reveal(found[0], principal)
-
-    async def edges(self, entity_id: str, principal: Principal = Principal()) -> list[Edge]:
-        """How an entry is related to others, one hop out and in."""
-        return await offload(self._store.neighbours, [entity_id], access.everything_for(principal))
-
-    async def tags(self, filter: Filter = Filter(), principal: Principal = Principal()) -> dict[str, int]:
-        """The tags of what this principal sees, each with how many entries have it, the commonest first."""
-        counts = await offload(self._store.tags, access.narrow(filter, principal))
-        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
     async def audit(self, *, limit: int = 100, before: int | None = None, who: str | None = None, target: str | None = None) -> list[Event]:
         """Who did what, the newest first."""
         return await offload(self._store.events, limit=limit, before=before, who=who, target=target)
@@ -300,21 +244,6 @@ class Repertory(Answers, Registry):
             except Exception:
                 _log.exception("Tidying up failed; it is tried again")
 
-    async def graph(
-        self, reference: str | None = None, format: Format = Format.MERMAID, *, nodes: bool = False, principal: Principal = Principal()
-    ) -> Drawing:
-        """One entry and what is around it, or the whole catalog, as this principal sees it, drawn (E03)."""
-        if reference:
-            centre = (await self.show(reference, principal)).id
-            pairs = () if nodes else tuple(PAIRS)
-            near = await offload(self._store.edges_of, [centre], access.everything_for(principal), pairs)
-            found, alone = [edge for edge in near if nodes or not is_node(edge.target)], [centre]
-        else:
-            seen = access.narrow(Filter(), principal)
-            found, alone = await offload(self._store.all_edges, seen, nodes=nodes, limit=MAX_EDGES + 1), []
-        shown = found[:MAX_EDGES]
-        return Drawing(format, await offload(draw, shown, format, alone), len(shown), len(found) > len(shown))
-
     async def freshness(self) -> dict[str, Any]:
         """How far the index follows the truth, and what is still to be done."""
         return {
@@ -349,34 +278,6 @@ class Repertory(Answers, Registry):
     ) -> dict[str, Any]:
         """Use a tool: what its server answers, unchanged."""
         return await self.gateway.call(reference, arguments, principal, report, extra, session)
-
-    async def usable(self, ids: Sequence[str], principal: Principal = Principal()) -> dict[str, Entity]:
-        """Those of these entries that this principal may call now, as they are now."""
-        return await offload(self._store.entities, list(ids), access.callable_by(principal)) if ids else {}
-
-    async def describe(self, reference: str, principal: Principal = Principal(), *, whole: bool = False) -> dict[str, Any]:
-        """Everything needed to use an entry. A document is read where the reference points (`doc:path#3`), or from its beginning."""
-        name, mark, section = reference.partition("#")
-        at = int(section) if mark and section.isdecimal() else None
-        entity = await self.show(name if at is not None else reference, principal)
-        return described(entity, reading(entity, at, whole=whole))
-
-    async def composed(self, reference: str, principal: Principal = Principal()) -> list[tuple[str, Entity, str]]:
-        """The tools of a virtual server that this principal may call: the name each goes by there, the tool, its description there."""
-        virtual = await self.show(reference, principal)
-        tools = [(tool, f"{Kind.TOOL.prefix}:{tool['from']}") for tool in virtual.details.get("tools", ())]
-        origins = await offload(self._store.entities, [origin for _, origin in tools], access.callable_by(principal))
-        return [(tool["name"], origins[origin], tool.get("description", "")) for tool, origin in tools if origin in origins]
-
-    async def overview(self, principal: Principal = Principal()) -> tuple[dict[Kind, int], list[str]]:
-        """How many entries of each kind this principal may find, and what the servers are about: every list of tools says it."""
-        seen = access.narrow(Filter(), principal)
-        return (await self._overviews.get((self._sync.snapshot.revision, seen), lambda: offload(self._look_over, seen))).value
-
-    def _look_over(self, seen: Filter) -> tuple[dict[Kind, int], list[str]]:
-        counts = {kind: self._store.count_entities(replace(seen, kinds=frozenset({kind}))) for kind in Kind}
-        servers, _ = self._store.list_entities(replace(seen, kinds=frozenset({Kind.MCP_SERVER, Kind.VIRTUAL_SERVER})), limit=1000)
-        return counts, domains(servers)
 
     def status(self) -> dict[str, Any]:
         """What the catalog holds, in numbers."""

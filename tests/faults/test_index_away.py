@@ -12,7 +12,7 @@ import pytest
 import repertory
 from repertory.app import Repertory
 from repertory.errors import IndexUnavailable
-from repertory.ingest import intake
+from repertory.ingest import writer
 from repertory.model import Principal, SearchRequest, Strategy
 from repertory.rest.service import create_service
 from tests.catalogs import ids, tool
@@ -29,7 +29,7 @@ def server(tmp_path: Path) -> Iterator[Cluster]:
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intake, "RETRY_INDEX", 0.1)
+    monkeypatch.setattr(writer, "RETRY_INDEX", 0.1)
 
 
 async def _until(true: Callable[[], bool]) -> None:

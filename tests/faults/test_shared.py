@@ -19,7 +19,7 @@ import pytest
 
 import repertory
 from repertory.errors import IndexUnavailable
-from repertory.ingest import intake
+from repertory.ingest import writer
 from repertory.model import SearchRequest, Strategy
 from tests.catalogs import ids, tool
 from tests.conftest import ROOT
@@ -118,7 +118,7 @@ def _writing(*arguments: str | Path) -> Iterator[tuple[subprocess.Popen[str], IO
 async def test_nothing_acknowledged_is_lost_with_the_one_who_wrote(
     tmp_path: Path, postgres_server: Server, index: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(intake, "RETRY_INDEX", 0.2)
+    monkeypatch.setattr(writer, "RETRY_INDEX", 0.2)
     database, dice = postgres_server.database(), random.Random(8)
     expected: set[str] = set()
     async with repertory.open(tmp_path / "survivor", database=database, index=index.address, embedder="none") as rep:
@@ -144,7 +144,7 @@ async def test_nothing_acknowledged_is_lost_with_the_one_who_wrote(
 async def test_another_takes_over_from_who_died_between_truth_and_index(
     tmp_path: Path, postgres_server: Server, index: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(intake, "RETRY_INDEX", 0.2)
+    monkeypatch.setattr(writer, "RETRY_INDEX", 0.2)
     database, asked = postgres_server.database(), SearchRequest("index could hear", strategy=Strategy.BM25)
     async with repertory.open(tmp_path / "survivor", database=database, index=index.address, embedder="none") as rep:
         following = asyncio.create_task(rep.keep_following())

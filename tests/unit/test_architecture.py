@@ -17,6 +17,7 @@ ROWS: tuple[frozenset[str], ...] = (
     frozenset({"rest", "mcp", "web"}),
     frozenset({"evaluate"}),
     frozenset({"app"}),
+    frozenset({"shelf"}),
     frozenset({"answers"}),
     frozenset({"gateway", "chat"}),
     frozenset({"search", "ingest"}),
