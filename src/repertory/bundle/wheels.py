@@ -15,9 +15,6 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
-
 import repertory
 
 NAME = "repertory"
@@ -45,6 +42,9 @@ def pack_own(folder: Path) -> tuple[str, list[str]]:
 
 def needed(requires: Iterable[str]) -> Iterator[metadata.Distribution | str]:
     """Every distribution behind these requirements, as it is installed here; where one is not, its name."""
+    from packaging.requirements import Requirement  # only who writes a bundle should wait for it
+    from packaging.utils import canonicalize_name
+
     waiting = [Requirement(text) for text in requires]
     waiting = [one for one in waiting if one.marker is None or one.marker.evaluate({"extra": ""})]
     asked: set[tuple[str, frozenset[str]]] = set()

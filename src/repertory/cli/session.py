@@ -11,16 +11,17 @@ import contextlib
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from dataclasses import asdict
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
-
-import httpx2
 
 from repertory.errors import RepertoryError, every_error
 from repertory.graph.draw import Format
 from repertory.model import Filter, Kind, Principal, SearchRequest
 from repertory.owner import owner_of
 from repertory.settings import Settings
+
+if TYPE_CHECKING:
+    import httpx2  # takes a twelfth of a second, which only those who ask another process should spend
 
 Answer = dict[str, Any]
 Progress = Callable[[str, int, int], None]
@@ -63,6 +64,8 @@ async def session(settings: Settings) -> AsyncIterator[Session]:
     """The owner that serves this catalog, or else this process as its owner."""
     owner = owner_of(settings.catalog)
     if owner is not None and owner.url is not None:
+        import httpx2
+
         headers = {"Authorization": f"Bearer {owner.token}"}
         async with httpx2.AsyncClient(base_url=owner.url, headers=headers, timeout=60, trust_env=False) as client:
             if await _owns(client):
@@ -81,6 +84,8 @@ async def session(settings: Settings) -> AsyncIterator[Session]:
 
 async def _owns(client: httpx2.AsyncClient) -> bool:
     """Whether the token of the note opens what answers there: a process that died may have left the note, and its port to another."""
+    import httpx2
+
     try:
         return (await client.get("/api/sources", timeout=REACH)).status_code == 200
     except httpx2.HTTPError:

@@ -11,13 +11,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
-from functools import lru_cache
-from typing import Any
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
 
 import re2
-from jsonschema import Draft202012Validator, ValidationError, validators
-from jsonschema.exceptions import best_match
-from referencing import Registry
 
 from repertory.errors import InvalidArguments
 
@@ -26,6 +23,9 @@ MAX_NODES = 50_000  # values in arguments, and in a schema
 TIME_LIMIT = 0.25  # seconds; a usual check takes less than one millisecond
 REMEMBERED = 512  # schemas
 REPORTED = 5  # problems that are told at once
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError  # takes a twentieth of a second, which only who calls should spend
 
 _deadline: ContextVar[float] = ContextVar("deadline")
 
@@ -51,6 +51,8 @@ def check(name: str, schema: Mapping[str, Any], arguments: Mapping[str, Any]) ->
 
 
 def _told(problem: ValidationError) -> str:
+    from jsonschema.exceptions import best_match
+
     deepest = best_match([problem]) or problem
     where = ".".join(str(part) for part in deepest.absolute_path)
     said = deepest.message if len(deepest.message) <= 200 else deepest.message[:200] + "…"
@@ -83,26 +85,37 @@ def _timed(keyword: Callable[..., Iterator[ValidationError] | None]) -> Callable
 
 
 def _pattern(validator: Any, pattern: Any, instance: Any, _: Any) -> Iterator[ValidationError]:
+    from jsonschema import ValidationError
+
     if isinstance(instance, str) and not re2.search(pattern, instance):
         yield ValidationError(f"{instance!r} does not match {pattern!r}")
 
 
 def _unique(validator: Any, wanted: Any, instance: Any, _: Any) -> Iterator[ValidationError]:
+    from jsonschema import ValidationError
+
     if wanted and isinstance(instance, list) and len({json.dumps(item, sort_keys=True) for item in instance}) < len(instance):
         yield ValidationError("it has the same value twice")
 
 
 # Those by pattern would run Python's own regular expressions, whose time has no bound; without them, what is "additional" cannot be told.
 _LEFT_OUT = {"patternProperties", "unevaluatedProperties", "unevaluatedItems"}
-_Validator = validators.extend(
-    Draft202012Validator,
-    {
-        **{name: _timed(keyword) for name, keyword in Draft202012Validator.VALIDATORS.items()},
-        "pattern": _timed(_pattern),
-        "uniqueItems": _timed(_unique),
-        **{name: lambda *_: None for name in _LEFT_OUT},
-    },
-)
+
+
+@cache
+def _kind() -> Any:
+    """The class of our validators."""
+    from jsonschema import Draft202012Validator, validators
+
+    return validators.extend(
+        Draft202012Validator,
+        {
+            **{name: _timed(keyword) for name, keyword in Draft202012Validator.VALIDATORS.items()},
+            "pattern": _timed(_pattern),
+            "uniqueItems": _timed(_unique),
+            **{name: lambda *_: None for name in _LEFT_OUT},
+        },
+    )
 
 
 def _validator_of(schema: Mapping[str, Any]) -> Any:
@@ -124,7 +137,9 @@ _met: dict[int, tuple[Mapping[str, Any], Any]] = {}  # by identity; the schema i
 
 @lru_cache(maxsize=REMEMBERED)
 def _validator(schema: str) -> Any:
-    return _Validator(_without_patterns(json.loads(schema)), registry=Registry())  # an empty registry: nothing is ever fetched
+    from referencing import Registry
+
+    return _kind()(_without_patterns(json.loads(schema)), registry=Registry())  # an empty registry: nothing is ever fetched
 
 
 def _without_patterns(schema: Any) -> Any:
