@@ -22,7 +22,7 @@ from tests.conftest import EXAMPLES as CATALOG
 from tests.surfaces.programs import Served, run, serving
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
-EXAMPLES = 4  # of each mode, per route and caller: the whole takes less than a minute
+EXAMPLES = 3  # of each mode, per route and caller: the whole takes a minute
 NOT_OURS = {"location": "/nowhere/at/all"}  # what else a source might name is not ours to read
 
 quietly = settings(
