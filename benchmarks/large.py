@@ -69,17 +69,21 @@ async def _real_vectors(entities: Iterable[Entity]) -> tuple[str, NDArray[np.flo
     return embedder.model, (await embedder.embed_documents(texts)).vectors
 
 
+def bent(real: NDArray[np.float32], count: int, dice: np.random.Generator) -> NDArray[np.float32]:
+    """So many vectors, each a real one taken at random and bent at random."""
+    bend = dice.standard_normal((count, real.shape[1])).astype(np.float32)
+    bend *= BENT / np.linalg.norm(bend, axis=1, keepdims=True)
+    vectors = real[dice.integers(0, len(real), count)] + bend
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
+
+
 async def _give_vectors(rep: repertory.Repertory, model: str, real: NDArray[np.float32]) -> None:
     """Bent vectors of real texts for whatever has none."""
     dice = np.random.default_rng(23)
     after = 0
     while found := rep._store.pending(model, after, VECTORS_AT_ONCE):
         after = found[-1][0]
-        bend = dice.standard_normal((len(found), real.shape[1])).astype(np.float32)
-        bend *= BENT / np.linalg.norm(bend, axis=1, keepdims=True)
-        vectors = real[dice.integers(0, len(real), len(found))] + bend
-        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-        given = {digest: vector for (_, digest, _), vector in zip(found, vectors, strict=True)}
+        given = {digest: vector for (_, digest, _), vector in zip(found, bent(real, len(found), dice), strict=True)}
         await rep._write(rep._sync.keep_vectors, model, given)
         print(f"{after:,} vectors", file=sys.stderr)
 

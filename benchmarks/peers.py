@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import repertory
-from benchmarks.large import BENT, VECTORS_AT_ONCE, synthetic
+from benchmarks.large import VECTORS_AT_ONCE, bent, synthetic
 from repertory.embedders.base import Embedder
 from repertory.embedders.choose import make_embedder
 from repertory.evaluate.sets import LabelledQuery, load
@@ -65,11 +65,8 @@ async def corpus(real: Sequence[Entity], size: int, embedder: Embedder) -> Corpu
     own = np.concatenate(
         [(await embedder.embed_documents(texts[at : at + 500])).vectors for at in range(0, len(real), 500)], dtype=np.float32
     )[: len(real)]
-    dice = np.random.default_rng(23)
-    bend = dice.standard_normal((len(entities) - len(real), own.shape[1])).astype(np.float32)
-    bend *= BENT / np.linalg.norm(bend, axis=1, keepdims=True)
-    bent = own[dice.integers(0, len(own), len(bend))] + bend
-    return Corpus(entities, texts, np.concatenate([own, bent / np.linalg.norm(bent, axis=1, keepdims=True)]))
+    others = bent(own, len(entities) - len(real), np.random.default_rng(23))
+    return Corpus(entities, texts, np.concatenate([own, others]))
 
 
 async def ours(held: Corpus, directory: Path, stack: Any, strategy: Strategy | None = None) -> Search:
