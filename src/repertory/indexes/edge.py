@@ -17,12 +17,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import qdrant_edge as edge
 
 from repertory.embedders.base import Vector
 from repertory.errors import CatalogError
 from repertory.indexes.base import BM25, GRAMS, KEYWORD, LaneQuery, Point, Scope, Sparse, Standing
+from repertory.indexes.points import payload_of, point_of
 from repertory.indexes.requests import DENSE, KEYWORD_FIELDS, Request, answer
 from repertory.model import Hit
 
@@ -124,7 +124,7 @@ class EdgeIndex:
         while True:
             request = edge.ScrollRequest(offset=offset, limit=256, with_payload=True, with_vector=True)
             records, offset = self._open.scroll(request)
-            yield from (_from_engine(record) for record in records)
+            yield from (point_of(record) for record in records)
             if offset is None:
                 return
 
@@ -186,25 +186,4 @@ def _to_engine(point: Point) -> edge.Point:
     for name, sparse in ((BM25, point.bm25), (GRAMS, point.grams), (KEYWORD, point.keyword)):
         if sparse.indices:
             vectors[name] = edge.SparseVector(*sparse)
-    payload = {"bucket": point.bucket, "tags": list(point.tags), "names": list(point.names)}
-    return edge.Point(point.number, vectors, payload)
-
-
-def _from_engine(record: edge.Record) -> Point:
-    vectors: Mapping[str, Any] = record.vector if isinstance(record.vector, dict) else {}
-    payload = record.payload or {}
-    dense = vectors.get(DENSE)
-    return Point(
-        number=int(record.id),
-        bucket=payload["bucket"],
-        tags=tuple(payload["tags"]),
-        names=tuple(payload["names"]),
-        bm25=_sparse(vectors.get(BM25)),
-        grams=_sparse(vectors.get(GRAMS)),
-        keyword=_sparse(vectors.get(KEYWORD)),
-        dense=np.asarray(dense, dtype=np.float32) if dense is not None else None,
-    )
-
-
-def _sparse(vector: edge.SparseVector | None) -> Sparse:
-    return Sparse(list(vector.indices), list(vector.values)) if vector is not None else Sparse([], [])
+    return edge.Point(point.number, vectors, payload_of(point))

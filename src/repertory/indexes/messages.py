@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from qdrant_client import models as qd
 
 from repertory.indexes.base import BM25, GRAMS, KEYWORD, Point, Sparse
+from repertory.indexes.points import payload_of
 from repertory.indexes.requests import DENSE, Request
 
 OVERSAMPLING = 2.0  # with quantised vectors: twice as many candidates are looked at again in full
@@ -49,27 +48,4 @@ def to_engine(point: Point) -> qd.PointStruct:
     for name, sparse in ((BM25, point.bm25), (GRAMS, point.grams), (KEYWORD, point.keyword)):
         if sparse.indices:
             vectors[name] = qd.SparseVector(indices=sparse.indices, values=sparse.values)
-    return qd.PointStruct(
-        id=point.number, vector=vectors, payload={"bucket": point.bucket, "tags": list(point.tags), "names": list(point.names)}
-    )
-
-
-def from_engine(record: qd.Record) -> Point:
-    """A point as we know it."""
-    vectors: Mapping[str, Any] = record.vector if isinstance(record.vector, dict) else {}
-    payload = record.payload or {}
-    dense = vectors.get(DENSE)
-    return Point(
-        number=int(record.id),
-        bucket=payload["bucket"],
-        tags=tuple(payload["tags"]),
-        names=tuple(payload["names"]),
-        bm25=_sparse(vectors.get(BM25)),
-        grams=_sparse(vectors.get(GRAMS)),
-        keyword=_sparse(vectors.get(KEYWORD)),
-        dense=np.asarray(dense, dtype=np.float32) if dense is not None else None,
-    )
-
-
-def _sparse(vector: qd.SparseVector | None) -> Sparse:
-    return Sparse(list(vector.indices), list(vector.values)) if vector is not None else Sparse([], [])
+    return qd.PointStruct(id=point.number, vector=vectors, payload=payload_of(point))

@@ -24,8 +24,9 @@ from repertory.embedders.base import Vector
 from repertory.errors import CatalogError, IndexUnavailable
 from repertory.indexes.base import BM25, GRAMS, KEYWORD, LaneQuery, Point, Scope, Sparse, Standing
 from repertory.indexes.edge import EdgeIndex
-from repertory.indexes.messages import from_engine, query_of, to_engine
+from repertory.indexes.messages import query_of, to_engine
 from repertory.indexes.nodes import Nodes
+from repertory.indexes.points import point_of
 from repertory.indexes.requests import DENSE, KEYWORD_FIELDS, Request, answer
 from repertory.model import Hit
 
@@ -190,7 +191,7 @@ class QdrantIndex:
                     name, limit=PAGE, offset=offset, with_payload=True, with_vectors=True
                 )
             )
-            yield from map(from_engine, records)
+            yield from map(point_of, records)
             if offset is None:
                 return
 
