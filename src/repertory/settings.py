@@ -57,7 +57,7 @@ class Settings(BaseSettings):
     index_shards: int = Field(1, ge=1, le=1024, description="Into how many parts a Qdrant cuts the index when it is built.")
     index_replicas: int = Field(1, ge=1, le=64, description="On how many nodes of a cluster each part is kept.")
     index_consistency: int = Field(1, ge=1, le=64, description="How many of them must have a write before it counts.")
-    index_quantisation: Literal["none", "int8", "binary"] = Field("none", description="How small a Qdrant keeps vectors in memory.")
+    index_quantisation: Literal["none", "int8", "binary"] = Field("none", description="How small vectors are kept in memory.")
     index_timeout: int = Field(
         5, ge=1, le=300, description="Seconds that a node of a Qdrant has to answer a search; then the next is asked."
     )

@@ -17,7 +17,8 @@ import repertory
 from repertory.errors import CatalogError, IndexUnavailable, SettingsError
 from repertory.indexes.base import VECTOR, LaneQuery, Point, Scope, Sparse
 from repertory.indexes.nodes import Nodes
-from repertory.indexes.qdrant import Layout, QdrantIndex, Quantisation
+from repertory.indexes.qdrant import Layout, QdrantIndex
+from repertory.indexes.requests import Quantisation
 from repertory.model import PUBLIC, Bucket, Kind, Status
 from repertory.settings import nodes_of
 

@@ -12,7 +12,7 @@ from repertory.store import Store
 def make_index(settings: Settings, store: Store, folder: str) -> Index:
     """The index of a catalog; `folder` tells the one that answers from its successor."""
     if settings.index == EMBEDDED:
-        return EdgeIndex(settings.catalog / folder, ef_search=settings.ef_search)
+        return EdgeIndex(settings.catalog / folder, ef_search=settings.ef_search, quantisation=settings.index_quantisation)
     try:
         from repertory.indexes.nodes import Nodes  # only who has a Qdrant needs its client
         from repertory.indexes.qdrant import Layout, QdrantIndex

@@ -3,11 +3,16 @@
 qdrant-edge, in process, one shard in one directory. Filtering costs: a keyword condition is cheap, a boolean or integer one reads payloads
 (fifty times slower at 10,000 points), and none at all is cheapest. So the attributes that a filter looks at are one keyword, the bucket,
 and a scope that holds every bucket is asked without a condition.
+
+Memory: points that come in are held in it, some 9 kB each, until `optimize` makes a segment of them. A segment lies in files that are
+mapped, so it takes as much memory as searches touch of it, and the system can have that back. So whoever fills a large index makes a
+segment now and then, and segments are merged up to a size only: merging needs memory for all that is merged.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import logging
 import os
@@ -23,23 +28,33 @@ from repertory.embedders.base import Vector
 from repertory.errors import CatalogError
 from repertory.indexes.base import BM25, GRAMS, KEYWORD, LaneQuery, Point, Scope, Sparse, Standing
 from repertory.indexes.points import payload_of, point_of
-from repertory.indexes.requests import DENSE, KEYWORD_FIELDS, Request, answer
+from repertory.indexes.requests import DENSE, KEYWORD_FIELDS, OVERSAMPLING, QUANTILE, Quantisation, Request, answer
 from repertory.model import Hit
 
 _log = logging.getLogger(__name__)
 
+SEAL_EVERY = 50_000  # points that are held in memory at most, some 450 MB
+SEGMENT_KB = 150_000  # of one kind of vector, to which segments are merged: some 100,000 documents, and 2 GB while it is done
 INDEX_ABOVE_KB = 30_000  # of dense vectors in a segment: about `requests.EXACT_BELOW` of them; then `optimize` builds HNSW
 DELETED = 0.1  # share of removed points at which `optimize` lets them go: when it is called, it shall
 BLOCK = 64 * 1024  # bytes: an empty one is not written when files are copied
+
+QUANTISATIONS: Mapping[Quantisation, edge.ScalarQuantizationConfig | edge.BinaryQuantizationConfig | None] = {
+    "none": None,
+    "int8": edge.ScalarQuantizationConfig(edge.ScalarType.Int8, quantile=QUANTILE, memory=edge.Memory.Pinned),
+    "binary": edge.BinaryQuantizationConfig(memory=edge.Memory.Pinned),
+}
 
 
 class EdgeIndex:
     """The index of a catalog directory. Calls block; one process owns the directory."""
 
-    def __init__(self, directory: Path, *, ef_search: int = 100) -> None:
+    def __init__(self, directory: Path, *, ef_search: int = 100, quantisation: Quantisation = "none") -> None:
         self._shard_path = directory / "shard"
         self._standing_path = directory / "standing.json"
         self._ef_search = ef_search
+        self._quantisation: Quantisation = quantisation
+        self._loose = 0  # points that came in since a segment was made
         self._shard: edge.EdgeShard | None = None
 
     def create(self, dimensions: int) -> None:
@@ -48,17 +63,25 @@ class EdgeIndex:
         shutil.rmtree(self._shard_path, ignore_errors=True)
         self._shard_path.mkdir(parents=True)
         config = edge.EdgeConfig(
-            vectors={DENSE: edge.EdgeVectorParams(max(dimensions, 1), edge.Distance.Cosine)},
+            vectors={
+                DENSE: edge.EdgeVectorParams(
+                    max(dimensions, 1),
+                    edge.Distance.Cosine,
+                    quantization_config=QUANTISATIONS[self._quantisation],
+                    memory=edge.Memory.Cold,
+                )
+            },
             sparse_vectors={
-                BM25: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf),
-                GRAMS: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf),
-                KEYWORD: edge.EdgeSparseVectorParams(),
+                BM25: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf, memory=edge.Memory.Cold),
+                GRAMS: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf, memory=edge.Memory.Cold),
+                KEYWORD: edge.EdgeSparseVectorParams(memory=edge.Memory.Cold),
             },
             optimizers=edge.EdgeOptimizersConfig(
                 indexing_threshold=INDEX_ABOVE_KB,
                 deleted_threshold=DELETED,
                 vacuum_min_vector_number=1,
                 default_segment_number=1,  # merge: every segment costs at opening and in every query
+                max_segment_size=SEGMENT_KB,
             ),
         )
         self._shard = edge.EdgeShard.create(str(self._shard_path), config)
@@ -91,11 +114,19 @@ class EdgeIndex:
     def put(self, points: Sequence[Point]) -> None:
         if points:
             self._open.update(edge.UpdateOperation.upsert_points([_to_engine(point) for point in points]))
+            self._seal(len(points))
 
     def put_vectors(self, vectors: Mapping[int, Vector]) -> None:
         if vectors:
             given = [edge.PointVectors(number, {DENSE: vector.tolist()}) for number, vector in vectors.items()]
             self._open.update(edge.UpdateOperation.update_vectors(given))
+            self._seal(len(vectors))
+
+    def _seal(self, came: int) -> None:
+        """Make a segment of what has come in, when it is enough."""
+        self._loose += came
+        if self._loose >= SEAL_EVERY:
+            self.optimize()
 
     def remove(self, numbers: Sequence[int]) -> None:
         if numbers:
@@ -116,7 +147,10 @@ class EdgeIndex:
         nearest = None
         if probe is not None:
             nearest = edge.Query.Nearest(edge.SparseVector(*probe) if isinstance(probe, Sparse) else probe.tolist(), request.using)
-        params = None if request.exact is None else edge.SearchParams(exact=request.exact, hnsw_ef=self._ef_search)
+        params = None
+        if request.exact is not None:
+            quantised = edge.QuantizationSearchParams(ignore=request.exact, rescore=True, oversampling=OVERSAMPLING)
+            params = edge.SearchParams(exact=request.exact, hnsw_ef=self._ef_search, quantization=quantised)
         return edge.QueryRequest(limit=request.limit, query=nearest, filter=_filter(request), params=params)
 
     def points(self) -> Iterator[Point]:
@@ -134,6 +168,9 @@ class EdgeIndex:
 
     def optimize(self) -> None:
         self._open.optimize()
+        self._open.flush()  # only then does the engine let go of what was merged
+        self._loose = 0
+        _give_back()
 
     def copy(self, directory: Path) -> None:
         shutil.copytree(self._shard_path.parent, directory, copy_function=_copy_with_holes)
@@ -153,6 +190,12 @@ class EdgeIndex:
         if self._shard is None:
             raise CatalogError("The search index is closed. Open the catalog again.")
         return self._shard
+
+
+def _give_back() -> None:
+    """What was needed for merging is free, but glibc keeps it: more than a catalog needs to be searched."""
+    with contextlib.suppress(AttributeError, OSError, TypeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _copy_with_holes(source: str, target: str) -> None:

@@ -8,9 +8,7 @@ from qdrant_client import models as qd
 
 from repertory.indexes.base import BM25, GRAMS, KEYWORD, Point, Sparse
 from repertory.indexes.points import payload_of
-from repertory.indexes.requests import DENSE, Request
-
-OVERSAMPLING = 2.0  # with quantised vectors: twice as many candidates are looked at again in full
+from repertory.indexes.requests import DENSE, OVERSAMPLING, Request
 
 
 def query_of(request: Request, ef_search: int) -> qd.QueryRequest:

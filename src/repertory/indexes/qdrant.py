@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from qdrant_client import QdrantClient
 from qdrant_client import models as qd
@@ -27,7 +27,7 @@ from repertory.indexes.edge import EdgeIndex
 from repertory.indexes.messages import query_of, to_engine
 from repertory.indexes.nodes import Nodes
 from repertory.indexes.points import point_of
-from repertory.indexes.requests import DENSE, KEYWORD_FIELDS, Request, answer
+from repertory.indexes.requests import DENSE, KEYWORD_FIELDS, QUANTILE, Quantisation, Request, answer
 from repertory.model import Hit
 
 _log = logging.getLogger(__name__)
@@ -41,10 +41,9 @@ INDEX_ABOVE_KB = 10_000  # of dense vectors in a segment, then HNSW is built: Qd
 CONSENSUS = 30  # seconds for what all nodes must agree on
 NOTE = "repertory"  # under this key the metadata of a collection say what it reflects
 
-Quantisation = Literal["none", "int8", "binary"]
 QUANTISATIONS: Mapping[Quantisation, qd.QuantizationConfig | None] = {
     "none": None,
-    "int8": qd.ScalarQuantization(scalar=qd.ScalarQuantizationConfig(type=qd.ScalarType.INT8, quantile=0.99, always_ram=True)),
+    "int8": qd.ScalarQuantization(scalar=qd.ScalarQuantizationConfig(type=qd.ScalarType.INT8, quantile=QUANTILE, always_ram=True)),
     "binary": qd.BinaryQuantization(binary=qd.BinaryQuantizationConfig(always_ram=True)),
 }
 

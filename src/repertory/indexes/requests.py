@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Literal, cast
 
 from repertory.embedders.base import Vector
 from repertory.indexes.base import EXACT, VECTOR, LaneQuery, Scope, Sparse
@@ -17,6 +17,10 @@ SMALL = 50  # A05: a kind with no more documents is covered in full
 EXACT_BELOW = 20_000  # documents of a kind; above it HNSW is quicker than looking at every vector
 DENSE = "dense"
 KEYWORD_FIELDS = ("bucket", "tags", "names")
+
+Quantisation = Literal["none", "int8", "binary"]
+QUANTILE = 0.99  # of the values of a vector that int8 tells apart: the few beyond would make all others coarser
+OVERSAMPLING = 2.0  # with quantised vectors: twice as many candidates are looked at again in full
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +51,8 @@ def requests(query: LaneQuery, scope: Scope) -> Iterator[Request]:
     elif query.lane == VECTOR and query.among is None:
         yield from _by_kind(cast("Vector", query.probe), query.depth, scope, tags)
     elif not isinstance(query.probe, Sparse) or query.probe.indices:  # engines refuse an empty sparse vector
-        using = DENSE if query.lane == VECTOR else query.lane
-        yield Request(using, cast("Sparse | Vector", query.probe), query.depth, buckets, tags, among=query.among)
+        using, exact = (DENSE, True) if query.lane == VECTOR else (query.lane, None)
+        yield Request(using, cast("Sparse | Vector", query.probe), query.depth, buckets, tags, among=query.among, exact=exact)
 
 
 def _by_kind(probe: Vector, depth: int, scope: Scope, tags: tuple[str, ...]) -> Iterator[Request]:
