@@ -1,24 +1,29 @@
-"""What do searches and writes notice when a node of three dies, or hangs?
+"""What do searches and writes notice when a node of three dies, hangs, is cut off or becomes slow?
 
-    python -m benchmarks.faults [--tools 2000] [--seconds 10]
+    python -m benchmarks.faults [--faults killed cut-off] [--tools 2000] [--seconds 10] [--times 2]
 
-Starts a cluster of three Qdrant nodes on loopback (three shards, two replicas), searches and writes all the time, kills the very node that
-is being asked, starts it again, and looks whether every acknowledged write is there. Then the same with that node hanging (SIGSTOP), and
-with another.
+Starts a cluster of three Qdrant nodes (three shards, two replicas), searches and writes all the time, hurts the very node that is being
+asked, heals it, and looks whether every acknowledged write is there; the second time it is another node, the third time again the one that
+is being asked, and so on. To cut a node off, each one lives in a network namespace, which only root can make: elsewhere those faults are
+left out, and the nodes are on loopback.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
+import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
+from itertools import product
 from pathlib import Path
 
-import httpx2
+from tests.networks import impossible, network
 from tests.qdrants import Cluster, Node, qdrant
 
 import repertory
@@ -26,10 +31,14 @@ from repertory.app import Repertory
 from repertory.errors import RepertoryError
 from repertory.model import Entity, Kind, SearchRequest, Strategy
 
+NODES = 3
 READERS = 4
 SETTLED = 2.0  # seconds after a fault in which a read may fail
 CATCH_UP = 120.0  # seconds that a node has to be whole again
 WORDS = "harbour parcel invoice calendar container berth crane manifest customs ledger voucher kettle".split()
+
+
+Hurting = tuple[Callable[[], None], Callable[[], None]]  # and healing
 
 
 @dataclass(slots=True)
@@ -51,6 +60,7 @@ class Outcome:
     """One fault."""
 
     fault: str
+    node: str
     reads: int
     failed_reads: int
     failed_after_settling: int
@@ -70,10 +80,11 @@ def entry(name: str, number: int) -> Entity:
 
 
 async def suffer(
-    rep: Repertory, cluster: Cluster, fault: str, hurt: Callable[[], None], heal: Callable[[], None], seconds: float
-) -> Outcome:
-    """Search and write; hurt a node after a while, heal it after another, and say what was seen from the hurting on."""
-    watch, over = Watch(began=time.monotonic()), asyncio.Event()
+    rep: Repertory, cluster: Cluster, hurting: Hurting, named: tuple[str, str, int], seconds: float
+) -> tuple[Outcome, list[str]]:
+    """Search and write; hurt a node after a while, heal it after another. What was seen from the hurting on, and all that was written."""
+    (hurt, heal), (fault, node, turn) = hurting, named
+    watch, over = Watch(time.monotonic()), asyncio.Event()
 
     async def read(reader: int) -> None:
         turn = reader
@@ -95,8 +106,8 @@ async def suffer(
         number = 0
         while not over.is_set():
             number += 1
-            started, source = time.monotonic(), f"{fault}{number}"
-            report = await rep.put(source, [entry(source, number)])
+            started, source = time.monotonic(), f"{fault}{turn}write"
+            report = await rep.put(f"{source}{number}", [entry(source, number)])
             watch.writes += 1
             watch.behind += bool(report.behind)
             watch.slowest_write = max(watch.slowest_write, time.monotonic() - started)
@@ -106,8 +117,7 @@ async def suffer(
     working: list[asyncio.Task[None]] = [asyncio.create_task(read(reader)) for reader in range(READERS)]
     working += [asyncio.create_task(write()), asyncio.create_task(rep.keep_following())]
     await asyncio.sleep(min(2.0, seconds))
-    calm = list(watch.written)
-    watch.__init__(began=time.monotonic(), written=calm)  # type: ignore[misc] # from here on
+    watch = Watch(time.monotonic(), written=watch.written)  # from here on
     await asyncio.to_thread(hurt)
     await asyncio.sleep(seconds)
     await asyncio.to_thread(heal)
@@ -117,9 +127,9 @@ async def suffer(
     while rep._sync.behind:  # noqa: ASYNC110 - whoever follows tells nobody
         await asyncio.sleep(0.1)
     working[-1].cancel()
-    lost = [word for word in watch.written if not await _found(rep, word)]
-    return Outcome(
+    seen = Outcome(
         fault,
+        node,
         watch.reads,
         len(watch.failed),
         sum(when > SETTLED for when in watch.failed),
@@ -127,10 +137,15 @@ async def suffer(
         watch.writes,
         watch.behind,
         round(watch.slowest_write, 2),
-        len(lost),
+        len(await _lost(rep, watch.written)),
         len(await rep.check()),
         whole,
     )
+    return seen, watch.written
+
+
+async def _lost(rep: Repertory, written: list[str]) -> list[str]:
+    return [word for word in written if not await _found(rep, word)]
 
 
 async def _found(rep: Repertory, word: str) -> bool:
@@ -139,58 +154,92 @@ async def _found(rep: Repertory, word: str) -> bool:
 
 
 async def _whole_again(cluster: Cluster) -> float | None:
-    """When every replica of every shard is active, as every node sees it."""
     started = time.monotonic()
-    async with httpx2.AsyncClient(trust_env=False, timeout=5) as client:
-        while (taken := time.monotonic() - started) < CATCH_UP:
-            if all([await _active(client, node) for node in cluster.nodes]):
-                return round(taken, 2)
-            await asyncio.sleep(0.2)
+    while (taken := time.monotonic() - started) < CATCH_UP:
+        if await asyncio.to_thread(cluster.whole):
+            return round(taken, 2)
+        await asyncio.sleep(0.2)
     return None
 
 
-async def _active(client: httpx2.AsyncClient, node: Node) -> bool:
-    try:
-        base = f"http://127.0.0.1:{node.http}/collections"
-        names = [one["name"] for one in (await client.get(base)).json()["result"]["collections"]]
-        for name in names:
-            seen = (await client.get(f"{base}/{name}/cluster")).json()["result"]
-            shards = [*seen["local_shards"], *seen["remote_shards"]]
-            if seen["shard_transfers"] or any(shard["state"] != "Active" for shard in shards):
-                return False
-    except (httpx2.HTTPError, KeyError, ValueError):
-        return False
-    return bool(names)
+def _cut_off(node: Node, _: Sequence[Node]) -> Hurting:
+    assert node.place
+    return node.place.cut_off, node.place.reconnect
 
 
-FAULTS: dict[str, Callable[[Node, Node], tuple[Callable[[], None], Callable[[], None]]]] = {  # of the one that is asked, and another
-    "killed": lambda asked, _: (asked.kill, asked.start),
-    "hangs": lambda asked, _: (asked.pause, asked.resume),
-    "another-hangs": lambda _, another: (another.pause, another.resume),
+def _cut_from_nodes(node: Node, others: Sequence[Node]) -> Hurting:
+    assert node.place
+    places = [other.place for other in others if other.place]
+    return partial(node.place.part_from, places), partial(node.place.meet_again, places)
+
+
+FAULTS: dict[str, Callable[[Node, Sequence[Node]], Hurting]] = {  # of a node among others
+    "killed": lambda node, _: (node.kill, node.start),
+    "hangs": lambda node, _: (node.pause, node.resume),
+    "slow": lambda node, _: (node.slow, node.resume),  # by SIGSTOP and SIGCONT: many a kernel has no netem
+    "cut-off": _cut_off,
+    "cut-from-nodes": _cut_from_nodes,  # it still answers us
 }
+NETWORKED = {"cut-off", "cut-from-nodes"}
 
 
-async def measure(home: Path, faults: list[str], tools: int, seconds: float, tell: Callable[[Outcome], Awaitable[None] | None]) -> None:
-    """Every fault in turn, in one cluster."""
-    with qdrant(home / "cluster", nodes=3) as cluster:
-        spread = {"index_shards": 3, "index_replicas": 2, "index_timeout": 2}
+@contextlib.contextmanager
+def _cluster(home: Path, networked: bool) -> Iterator[Cluster]:
+    with contextlib.ExitStack() as stack:
+        places = stack.enter_context(network(NODES)) if networked else ()
+        yield stack.enter_context(qdrant(home, nodes=NODES, places=places))
+
+
+async def measure(
+    home: Path, faults: list[str], tools: int, seconds: float, tell: Callable[[Outcome], None], times: int = 1
+) -> dict[str, list[str]]:
+    """Every fault in turn, in one cluster. The acknowledged writes of each that are lost at the very end."""
+    written: dict[str, list[str]] = {fault: [] for fault in faults}
+    with _cluster(home / "cluster", not NETWORKED.isdisjoint(faults)) as cluster:
+        spread = {"index_shards": NODES, "index_replicas": 2, "index_timeout": 2}
         async with repertory.open(home / "catalog", index=cluster.address, embedder="static", answer_cache=0, **spread) as rep:
             await rep.put("tools", [entry("tool", number) for number in range(tools)])
-            for fault in faults:
+            for fault, turn in product(faults, range(times)):
                 at = rep._engine.index._nodes._at  # type: ignore[attr-defined] # the one that is being asked
-                asked, another = cluster.nodes[at], cluster.nodes[at - 1]
-                tell(await suffer(rep, cluster, fault, *FAULTS[fault](asked, another), seconds))
+                others = [node for node in cluster.nodes if node is not cluster.nodes[at]]
+                hurt = others[turn // 2 % 2] if turn % 2 else cluster.nodes[at]
+                hurting = FAULTS[fault](hurt, [node for node in cluster.nodes if node is not hurt])
+                seen, made = await suffer(rep, cluster, hurting, (fault, "another" if turn % 2 else "asked", turn), seconds)
+                written[fault] += made
+                tell(seen)
+            return {fault: await _lost(rep, made) for fault, made in written.items()}
 
 
 def main() -> None:
     """Print what was seen."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--tools", type=int, default=2000)
-    parser.add_argument("--seconds", type=float, default=10.0, help="how long a node is away")
+    parser.add_argument("--seconds", type=float, default=10.0, help="how long a node is hurt")
     parser.add_argument("--faults", nargs="+", choices=sorted(FAULTS), default=list(FAULTS))
+    parser.add_argument("--times", type=int, default=2, help="how often; every second time it is not the node that is being asked")
     given = parser.parse_args()
+    faults, outcomes = given.faults, []
+    if not NETWORKED.isdisjoint(faults) and (reason := impossible()):
+        print(f"left out: {', '.join(sorted(NETWORKED.intersection(faults)))}: {reason}", file=sys.stderr)
+        faults = [fault for fault in faults if fault not in NETWORKED]
+
+    def tell(seen: Outcome) -> None:
+        outcomes.append(seen)
+        print(json.dumps(asdict(seen)), flush=True)
+
     with tempfile.TemporaryDirectory() as home:
-        asyncio.run(measure(Path(home), given.faults, given.tools, given.seconds, lambda seen: print(json.dumps(asdict(seen), indent=2))))
+        lost = asyncio.run(measure(Path(home), faults, given.tools, given.seconds, tell, given.times))
+    for fault in faults:
+        print(_summed([seen for seen in outcomes if seen.fault == fault], lost[fault]))
+
+
+def _summed(seen: Sequence[Outcome], lost: Sequence[str]) -> str:
+    reads, failed, late = (sum(getattr(one, what) for one in seen) for what in ("reads", "failed_reads", "failed_after_settling"))
+    return (
+        f"{seen[0].fault}, {len(seen)} times: {reads} searches, {failed} failed, {late} of them after the first {SETTLED:g} s; "
+        f"{sum(one.writes for one in seen)} acknowledged writes, {len(lost)} lost; {sum(one.differences for one in seen)} points differ; "
+        f"slowest search {max(one.slowest_read_s for one in seen)} s, slowest write {max(one.slowest_write_s for one in seen)} s"
+    )
 
 
 if __name__ == "__main__":

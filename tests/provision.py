@@ -136,7 +136,8 @@ AnyNeed = Need | NodeNeed | PythonNeed | PackageNeed
 
 BROWSER = Need("chromium", "chromium", "the tests of the web page drive a real browser")
 POSTGRES = Need("initdb", "postgresql", "the tests of shared catalogs ask a real PostgreSQL", "usr/lib/postgresql/*/bin")
-NEEDS = (BROWSER, POSTGRES)
+IP = Need("ip", "iproute2", "the tests of clusters cut a node off from its network")
+NEEDS = (BROWSER, POSTGRES, IP)
 
 _PURPOSE = "the tests of live servers ask the reference servers too"
 EVERYTHING = NodeNeed("mcp-server-everything", "@modelcontextprotocol/server-everything", "2026.8.31", _PURPOSE)
