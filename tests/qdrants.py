@@ -93,6 +93,7 @@ class Node:
         """As a machine that hangs: connections stay, nobody answers."""
         assert self.process is not None
         self.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED)  # the signal takes its time, too
 
     def resume(self) -> None:
         """As if nothing had been."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import httpx2
@@ -12,9 +14,12 @@ import pytest
 import repertory
 from repertory.app import Repertory
 from repertory.errors import IndexUnavailable
+from repertory.indexes.nodes import PATIENCE as WRITE_PATIENCE
+from repertory.indexes.nodes import Nodes
 from repertory.ingest import writer
 from repertory.model import Principal, SearchRequest, Strategy
 from repertory.rest.service import create_service
+from repertory.settings import nodes_of
 from tests.catalogs import ids, tool
 from tests.qdrants import Cluster, qdrant
 
@@ -169,3 +174,12 @@ async def _catch_up(rep: Repertory) -> None:
         while rep._sync.behind:
             await rep._write(rep._sync.catch_up)
             await asyncio.sleep(0.1)
+
+
+def test_a_node_that_hangs_does_not_cost_a_write_all_its_patience(tmp_path: Path, server: Cluster) -> None:
+    with qdrant(tmp_path / "another") as another, closing(Nodes(nodes_of(f"{server.address},{another.nodes[0].url}"))) as nodes:
+        assert nodes.ask(lambda client: client.get_collections()).collections == []
+        server.nodes[0].pause()
+        began = time.monotonic()
+        assert nodes.ask(lambda client: client.get_collections()).collections == []
+        assert 1 < time.monotonic() - began < WRITE_PATIENCE - 5

@@ -26,6 +26,10 @@ PATIENCE = 15  # seconds for a write: it waits for some ten until the others giv
 CHANNEL = {
     "grpc.initial_reconnect_backoff_ms": 100,
     "grpc.max_reconnect_backoff_ms": 1000,  # a node that is back shall be found soon
+    # While it is asked, a node must say now and then that it is there: one that hangs or is cut off shall not cost a write its patience.
+    "grpc.keepalive_time_ms": 2000,
+    "grpc.http2.ping_timeout_ms": 3000,  # within which 3 MB go over a bad line
+    "grpc.http2.max_pings_without_data": 0,  # any number: a write that waits for others sends nothing
 }
 LEAST = 2  # attempts, where there is one node: a connection that an idle server closed is no failure
 
