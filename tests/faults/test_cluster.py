@@ -21,7 +21,7 @@ from tests.qdrants import qdrant
 
 pytestmark = pytest.mark.cluster
 
-KILLS = 5
+KILLS = 4
 WORDS = "harbour parcel invoice calendar container berth crane manifest customs tide pilot anchor".split()
 QUERIES = ("where is the parcel", "crane manifest", "customs tide")
 
