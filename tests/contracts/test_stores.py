@@ -251,6 +251,13 @@ def test_a_key_that_postgresql_cannot_index_is_refused(postgres_server: Server) 
         assert put(store, tool("a/one", "first")) == 1
 
 
+def test_a_character_that_postgresql_has_not_is_refused(postgres_server: Server) -> None:
+    with closing(Store(postgres_server.database())) as store:
+        with pytest.raises(CatalogError, match=r"does not take this: .*NUL"):
+            put(store, tool("a/one", "first\x00second"))
+        assert put(store, tool("a/one", "first")) == 1
+
+
 def test_others_hear_of_a_write(postgres_server: Server) -> None:
     url = postgres_server.database()
     with closing(Store(url)) as one, closing(Store(url)) as other:

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from sqlalchemy import BindParameter, Connection, Engine, Row, Select, bindparam, create_engine, event, func, insert, select
 from sqlalchemy.engine import ExceptionContext
-from sqlalchemy.exc import DatabaseError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import DatabaseError, DataError, NoSuchModuleError, OperationalError
 
 from repertory.errors import CatalogBusy, CatalogError, CatalogFormat, CatalogUnavailable, SettingsError
 from repertory.store import write
@@ -196,7 +196,7 @@ def _postgres(url: str) -> Engine:
         if code == _LOCK_TIMEOUT:
             raise CatalogBusy("Another process has been writing into the catalog for minutes. Try again when it is done.") from error
         reason = str(context.original_exception).strip().partition("\n")[0]
-        if code.startswith(_PROGRAM_LIMIT):
+        if code.startswith(_PROGRAM_LIMIT) or isinstance(error, DataError):  # a NUL is no text there
             raise CatalogError(f"The catalog's database does not take this: {reason}.") from error
         if (context.is_disconnect or isinstance(error, OperationalError)) and not context.is_pre_ping:
             raise CatalogUnavailable(f"The catalog's database does not answer: {reason}. Try again in a moment.") from error
