@@ -3,7 +3,8 @@
     python -m benchmarks.shared [--tools 2000]
 
 Starts a PostgreSQL and a Qdrant on loopback. A catalog in SQLite and one in PostgreSQL are filled, written and searched; what is written in
-one process is looked for in another; one that was killed between the truth and the index is survived.
+one process is looked for in another; one that was killed between the truth and the index is survived, and so is a PostgreSQL that is
+restarted.
 """
 
 from __future__ import annotations
@@ -19,20 +20,23 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Iterator
+from itertools import count
 from pathlib import Path
 
 from tests.catalogs import ids, tool
 from tests.conftest import ROOT
 from tests.faults.sharer import BETWEEN
-from tests.postgres import postgres
+from tests.postgres import Server, postgres
 from tests.qdrants import qdrant
 
 import repertory
 from repertory.app import Repertory
+from repertory.errors import RepertoryError
 from repertory.model import Entity, SearchRequest, Strategy
 
 ROUNDS = 20
 SEARCHES = 100
+AWAY = 2.0  # seconds that PostgreSQL is not there
 WORDS = "harbour parcel invoice calendar container berth crane manifest customs ledger voucher kettle".split()
 
 
@@ -80,6 +84,49 @@ async def survived(rep: Repertory, catalog: Path, database: str, index: str) -> 
     return {"turn_after_kill_ms": round(1000 * turn, 1), "found_after_kill_s": round(found, 2)}
 
 
+async def restarted(one: Repertory, other: Repertory, truth: Server) -> dict[str, float]:
+    """How soon writes go on, and are found elsewhere, when PostgreSQL is ended (pg_ctl stop -m immediate) while somebody writes."""
+    kept: list[int] = []
+    failed, over = 0, asyncio.Event()
+
+    async def write() -> None:
+        nonlocal failed
+        for n in count():
+            if over.is_set():
+                return
+            try:
+                await one.put(f"three{n}", [tool(f"three{n}/send", f"Sends scarce{n}")])
+                kept.append(n)
+            except RepertoryError:
+                failed += 1
+                await asyncio.sleep(0.05)
+
+    writing = asyncio.create_task(write())
+    await asyncio.sleep(AWAY)
+    await asyncio.to_thread(truth.stop)
+    before = len(kept)
+    await asyncio.sleep(AWAY)
+    await asyncio.to_thread(truth.start)
+    began = time.perf_counter()
+    while len(kept) == before:  # noqa: ASYNC110
+        await asyncio.sleep(0.002)
+    wrote = time.perf_counter() - began
+    over.set()
+    await writing
+    await _found(other, f"scarce{kept[-1]}", f"tool:three{kept[-1]}/send")
+    found = time.perf_counter() - began
+    names = {entity.id for entity in (await other.entries(limit=1_000_000))[0]}
+    lost = [n for n in kept if f"tool:three{n}/send" not in names]
+    return {
+        "acknowledged": len(kept),
+        "failed": failed,
+        "lost": len(lost),
+        "differences": len(await other.check()),
+        "written_after_restart_ms": round(1000 * wrote, 1),
+        "found_after_restart_ms": round(1000 * found, 1),
+    }
+
+
 @contextlib.contextmanager
 def _stuck(catalog: Path, database: str, index: str, number: int) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "tests.faults.sharer", str(catalog), database, index, f"{BETWEEN}-{number}"]
@@ -114,6 +161,7 @@ async def main(number: int) -> None:
             print(json.dumps({"truth": "PostgreSQL", **await use(one, number)}))
             print(json.dumps(await between(one, other)))
             print(json.dumps(await survived(one, home / "three", database, index.address)))
+            print(json.dumps(await restarted(one, other, truth)))
 
 
 if __name__ == "__main__":
