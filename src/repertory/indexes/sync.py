@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 MIXED = 0.0  # no mean length gives this pivot: points are of more than one
 STALE = 0.2  # share of removed points that may still count in IDF; it is then less than .2 off, of about 5
-LARGE = 20_000  # vectors: from here on an index over them is worth building
+LARGE = 20_000  # vectors: from here on an index over them is worth building, and so many more can be looked at one by one
 CHECKPOINT_EVERY = 20_000  # lines of the outbox: what a killed process replays at most
 
 Written = Mapping[str, tuple[Document, Reading]]  # by the documents' ids
@@ -46,6 +46,7 @@ class Sync:
         self._checkpointed = 0
         self._pivot = MIXED
         self._removed = 0  # since the engine last forgot removed points
+        self._came = LARGE  # since it was last asked to build what makes it quick: at first nobody knows
         self._opened = False
         self.behind = ""  # why the index has not heard of everything; empty where it has
         self.snapshot: Snapshot = store.snapshot()
@@ -128,6 +129,7 @@ class Sync:
             gone_now = [number for number, gone in removed.items() if gone]
             self._index.remove(gone_now)
             self._removed += len(gone_now)
+            self._came += len(removed) - len(gone_now)
             self._position = lines[-1][0]
         self._look()
         self._follow_lengths()
@@ -155,6 +157,7 @@ class Sync:
             return  # the outbox has them
         try:
             self._index.put_vectors(having)
+            self._came += len(having)
             self._look()
             self._tell_others()
         except IndexUnavailable as error:
@@ -228,6 +231,7 @@ class Sync:
         self._position = self.snapshot.position
         self._look()
         self._index.optimize()
+        self._removed = self._came = 0
         self.checkpoint()
         self._tell_others()
 
@@ -236,9 +240,9 @@ class Sync:
         total = sum(self.snapshot.counts.values())
         if self.behind:
             return
-        if self._removed > STALE * total or self.vectors > LARGE:
+        if self._removed > STALE * total or (self.vectors > LARGE and self._came >= LARGE):
             self._index.optimize()
-            self._removed = 0
+            self._removed = self._came = 0
 
     def checkpoint(self) -> None:
         """Make the index durable up to here and let the outbox forget it."""

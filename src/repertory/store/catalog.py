@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from repertory.graph.derive import MAY_USE, OFFERED, is_node
 from repertory.model import Bucket, Document, Edge, Entity, Field, Filter, Kind
@@ -26,7 +26,7 @@ from repertory.store.pairings import Pairings
 from repertory.store.pins import Pins
 from repertory.store.records import Changes, DocumentRecord, Reference, Snapshot, SourceState
 from repertory.store.rows import chunks
-from repertory.store.schema import documents, edges, embeddings, entities, sources
+from repertory.store.schema import documents, edges, embeddings, entities, short_names, sources, tallies
 from repertory.store.sources import Sources
 from repertory.store.turns import Turns
 from repertory.store.vectors import Vectors
@@ -58,17 +58,14 @@ class Store(Audit, Calls, Entries, Keys, Overrides, Pairings, Pins, Sources, Tur
     def snapshot(self) -> Snapshot:
         """Counts and lengths as of now."""
         with self._still.connect() as connection:
-            statistics = connection.execute(
-                select(documents.c.bucket, func.count(), func.sum(documents.c.length)).group_by(documents.c.bucket)
-            ).all()
-            names = connection.execute(select(documents.c.short_names).where(documents.c.short_names != "").distinct()).scalars()
-            counts = {Bucket.from_key(key): int(count) for key, count, _ in statistics}
+            counted = connection.execute(select(tallies)).all()
+            counts = {Bucket.from_key(row.bucket): row.documents for row in counted}
             return Snapshot(
                 revision=write.counter(connection, "revision"),
                 position=write.counter(connection, "position"),
                 counts=counts,
-                mean_length=sum(length for _, _, length in statistics) / (sum(counts.values()) or 1),
-                short_names=frozenset(name for joined in names for name in joined.split()),
+                mean_length=sum(row.length for row in counted) / (sum(counts.values()) or 1),
+                short_names=frozenset(connection.execute(select(short_names.c.name)).scalars()),
                 broken=frozenset(connection.execute(_BROKEN).scalars()),
             )
 

@@ -14,11 +14,11 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-from sqlalchemy import Column, Connection, DefaultClause, delete, inspect, select, text, update
+from sqlalchemy import Column, Connection, DefaultClause, delete, inspect, literal, select, text, update
 
 from repertory.model import Entity
-from repertory.store.schema import documents, edges, entities, facts, grams, sources, words
-from repertory.store.vocabulary import count
+from repertory.store.schema import documents, edges, entities, facts, grams, short_names, sources, tallies, words
+from repertory.store.vocabulary import count, tally
 from repertory.store.write import put_edges
 from repertory.text.tokens import grams as grams_of
 from repertory.text.tokens import plain_words
@@ -80,6 +80,17 @@ def _trigrams(connection: Connection) -> str:
     return "5"
 
 
+def _tallies(connection: Connection) -> str:
+    """5 to 6: how many documents each bucket has, and which short names there are: both were looked for in every document."""
+    connection.execute(delete(tallies))
+    connection.execute(delete(short_names))
+    tally(connection, connection.execute(select(documents.c.bucket, literal(1), documents.c.length)).tuples())
+    joined = connection.execute(select(documents.c.short_names)).scalars()
+    count(connection, short_names.c.name, Counter(chain.from_iterable(map(str.split, joined))))
+    connection.execute(text("DROP INDEX IF EXISTS documents_by_short_names"))
+    return "6"
+
+
 def _columns(connection: Connection, table: str) -> set[str]:
     return {known["name"] for known in inspect(connection).get_columns(table)}
 
@@ -94,4 +105,4 @@ def _add_column(connection: Connection, column: Column[Any]) -> None:
 
 
 # By the format that they leave.
-STEPS: Mapping[str, Callable[[Connection], str]] = {"2": _words_and_dates, "3": _states, "4": _trigrams}
+STEPS: Mapping[str, Callable[[Connection], str]] = {"2": _words_and_dates, "3": _states, "4": _trigrams, "5": _tallies}

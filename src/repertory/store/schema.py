@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, LargeBinary, MetaData, String, Table, Text
 
-FORMAT = 5  # raise it with a migration (see `migrate`): a catalog of another format is refused, not guessed at
+FORMAT = 6  # raise it with a migration (see `migrate`): a catalog of another format is refused, not guessed at
 
 _STRING = String().with_variant(String(collation="C"), "postgresql")
 _TEXT = Text().with_variant(Text(collation="C"), "postgresql")
@@ -82,8 +82,24 @@ documents = Table(
     Column("words", _TEXT, nullable=False, server_default=""),  # its plain words, as people write them
     Index("documents_by_entity", "entity_id"),
     Index("documents_by_digest", "digest"),
-    Index("documents_by_bucket", "bucket", "length"),  # covers the statistics
-    Index("documents_by_short_names", "short_names").ddl_if(dialect="sqlite"),  # PostgreSQL indexes no text above 2.7 kB
+    Index("documents_by_bucket", "bucket"),
+)
+
+tallies = Table(  # how many documents each bucket has, and how long they are together
+    "tallies",
+    metadata,
+    Column("bucket", _STRING, primary_key=True),
+    Column("documents", Integer, nullable=False),
+    Column("length", Float, nullable=False),  # a sum of halves, so adding and subtracting lose nothing
+    sqlite_with_rowid=False,
+)
+
+short_names = Table(  # how many documents have each name of one or two letters
+    "short_names",
+    metadata,
+    Column("name", _STRING, primary_key=True),
+    Column("documents", Integer, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 terms = Table(  # how many documents have each term

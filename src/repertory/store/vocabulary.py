@@ -1,4 +1,4 @@
-"""Which words does the catalog have, and how many documents have each?"""
+"""Which words does the catalog have, how many documents have each, and how many documents are there?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sqlalchemy import Column, Connection, delete, select, text
 
 from repertory.store.records import NewDocument
 from repertory.store.rows import chunks, execute_many
-from repertory.store.schema import documents, grams, terms, words
+from repertory.store.schema import documents, grams, short_names, tallies, terms, words
 
 
 def keep_vocabulary(connection: Connection, removed: Sequence[int], added: Sequence[NewDocument]) -> None:
@@ -25,13 +25,17 @@ def keep_vocabulary(connection: Connection, removed: Sequence[int], added: Seque
     by_gram.subtract(_counted(np.frombuffer(row.grams, "<u4") for row in gone))
     by_word = Counter(chain.from_iterable(new.words for new in added))
     by_word.subtract(chain.from_iterable(row.words.split() for row in gone))
+    by_name = Counter(chain.from_iterable(new.short_names for new in added))
+    by_name.subtract(chain.from_iterable(row.short_names.split() for row in gone))
     count(connection, terms.c.dimension, by_term)
     count(connection, grams.c.dimension, by_gram)
     count(connection, words.c.word, by_word)
+    count(connection, short_names.c.name, by_name)
+    tally(connection, [(new.document.bucket.key, 1, new.length) for new in added] + [(row.bucket, -1, -row.length) for row in gone])
 
 
 def _vocabulary_of(connection: Connection, numbers: Sequence[int]) -> list[Any]:
-    wanted = select(documents.c.terms, documents.c.grams, documents.c.words)
+    wanted = select(*(documents.c[name] for name in ("terms", "grams", "words", "short_names", "bucket", "length")))
     return [row for chunk in chunks(numbers) for row in connection.execute(wanted.where(documents.c.number.in_(chunk)))]
 
 
@@ -48,3 +52,16 @@ def count(connection: Connection, key: Column[Any], change: Mapping[Any, int]) -
     execute_many(connection, text(add), ("key", "by"), [(value, by) for value, by in change.items() if by])
     for chunk in chunks([value for value, by in change.items() if by < 0]):
         connection.execute(delete(key.table).where(key.in_(chunk), key.table.c.documents <= 0))
+
+
+def tally(connection: Connection, changes: Iterable[tuple[str, int, float]]) -> None:
+    """Add documents and their lengths to their buckets; a bucket that has no documents any more is gone."""
+    sums: dict[str, tuple[int, float]] = {}
+    for bucket, number, length in changes:
+        numbers, lengths = sums.get(bucket, (0, 0.0))
+        sums[bucket] = (numbers + number, lengths + length)
+    add = """INSERT INTO tallies (bucket, documents, length) VALUES (:bucket, :documents, :length)
+             ON CONFLICT (bucket) DO UPDATE SET
+             documents = tallies.documents + excluded.documents, length = tallies.length + excluded.length"""
+    execute_many(connection, text(add), ("bucket", "documents", "length"), [(bucket, *both) for bucket, both in sums.items()])
+    connection.execute(delete(tallies).where(tallies.c.documents <= 0))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import create_engine, text
@@ -10,6 +11,7 @@ from tests.catalogs import tool
 import repertory
 from repertory.errors import CatalogFormat
 from repertory.indexes.features import dimension
+from repertory.model import Status
 from repertory.store import Store
 
 MODIFIED = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -86,6 +88,36 @@ async def test_a_catalog_of_format_4_learns_its_trigrams(tmp_path: Path) -> None
     assert _rows(tmp_path, "SELECT dimension FROM grams") == []
 
 
+TALLIES = "SELECT bucket, documents, length FROM tallies ORDER BY bucket"
+NAMES = "SELECT name, documents FROM short_names ORDER BY name"
+
+
+async def test_documents_and_short_names_are_counted_as_they_come_and_go(tmp_path: Path) -> None:
+    shown = [tool("go/ls", "Lists files"), tool("go/cp", "Copies a file")]
+    hidden = tool("go/rm", "Removes a file", status=Status.DRAFT)
+    async with repertory.open(tmp_path, embedder="none") as rep:
+        await rep.put("tools", [*shown, hidden])
+        seen = rep._store.snapshot()
+        counted = "SELECT bucket, count(*), sum(length) FROM documents GROUP BY bucket ORDER BY bucket"
+        assert _rows(tmp_path, TALLIES) == _rows(tmp_path, counted)
+        assert (sorted(seen.counts.values()), set(seen.short_names)) == ([1, 2], {"go", "ls", "cp", "rm"})
+        await rep.put("tools", [shown[0], tool("go/cp", "Copies a file in many more words than before")])
+        seen = rep._store.snapshot()
+        assert _rows(tmp_path, TALLIES) == _rows(tmp_path, counted)
+        assert (list(seen.counts.values()), set(seen.short_names)) == ([2], {"go", "ls", "cp"})
+        await rep.put("tools", [])
+        assert (_rows(tmp_path, TALLIES), _rows(tmp_path, NAMES)) == ([], [])
+
+
+async def test_a_catalog_of_format_5_is_counted_when_it_is_opened(tmp_path: Path) -> None:
+    async with repertory.open(tmp_path, embedder="none") as rep:
+        await rep.put("tools", [*TOOLS, tool("go/ls", "Lists files")])
+    before = [_rows(tmp_path, TALLIES), _rows(tmp_path, NAMES)]
+    _execute(tmp_path, "DROP TABLE tallies", "UPDATE short_names SET documents = 7", "UPDATE facts SET value = '5' WHERE name = 'format'")
+    async with repertory.open(tmp_path, embedder="none"):
+        assert [_rows(tmp_path, TALLIES), _rows(tmp_path, NAMES)] == before
+
+
 @pytest.mark.parametrize("format", ["1", "99"])
 def test_a_catalog_of_an_unknown_format_is_refused(tmp_path: Path, format: str) -> None:
     Store.at(tmp_path).close()
@@ -102,6 +134,6 @@ def _execute(directory: Path, *statements: str, **values: str) -> None:
     engine.dispose()
 
 
-def _rows(directory: Path, statement: str) -> list[tuple[int, ...]]:
+def _rows(directory: Path, statement: str) -> list[tuple[Any, ...]]:
     with create_engine(f"sqlite:///{directory / 'catalog.db'}").connect() as connection:
         return [tuple(row) for row in connection.execute(text(statement))]
