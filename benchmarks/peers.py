@@ -51,6 +51,7 @@ class Corpus:
     entities: Sequence[Entity]
     texts: Sequence[str]
     vectors: NDArray[np.float32]
+    model: str
 
     @property
     def paths(self) -> list[str]:
@@ -66,19 +67,17 @@ async def corpus(real: Sequence[Entity], size: int, embedder: Embedder) -> Corpu
         [(await embedder.embed_documents(texts[at : at + 500])).vectors for at in range(0, len(real), 500)], dtype=np.float32
     )[: len(real)]
     others = bent(own, len(entities) - len(real), np.random.default_rng(23))
-    return Corpus(entities, texts, np.concatenate([own, others]))
+    return Corpus(entities, texts, np.concatenate([own, others]), embedder.model)
 
 
 async def ours(held: Corpus, directory: Path, stack: Any, strategy: Strategy | None = None) -> Search:
     """Repertory, as it comes."""
+    vectors = dict(zip((project(entity)[0].digest for entity in held.entities), held.vectors, strict=True))
     async with repertory.open(directory, embedder="none") as rep:
         await rep.put("peers", held.entities)
+        for chunk in _batched(vectors.items()):
+            await rep._write(rep._sync.keep_vectors, held.model, dict(chunk))
     rep = await stack.enter_async_context(repertory.open(directory, answer_cache=0))
-    vectors = dict(zip((project(entity)[0].digest for entity in held.entities), held.vectors, strict=True))
-    model = rep._embedder.model
-    for chunk in _batched(vectors.items()):
-        await rep._write(rep._sync.keep_vectors, model, dict(chunk))
-    await rep._write(rep._sync.settle)
 
     async def search(query: LabelledQuery, _: NDArray[np.float32]) -> list[str]:
         response = await rep.search(SearchRequest(query.text, strategy=strategy, limit=FIRST))
