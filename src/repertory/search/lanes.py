@@ -55,6 +55,7 @@ class Head:
     reading: Reading
     hits: Mapping[str, Hits] = field(default_factory=dict)
     scores: Mapping[str, Mapping[int, float]] = field(default_factory=dict)  # beyond the hits: of documents that another lane brought
+    filled: frozenset[int] = frozenset()  # documents that each of these lanes was asked about, whatever it had to say
     vectors: Vectors = ()
 
 
@@ -90,9 +91,8 @@ def _ahead(plan: SearchPlan, query: Query, place: Place, vectors: Vectors = ()) 
     if GRAPH in plan.lanes:
         hits[GRAPH] = _walk(reading.query, plan, place.store)
     scores = {lane: dict(ranking) for lane, ranking in hits.items() if lane != EXACT}
-    if plan.fill:
-        _fill(scores, reading.query, vectors, place)
-    return Head(plan, reading, hits, scores)
+    filled = _fill(scores, {}, reading.query, vectors, place) if plan.fill else frozenset()
+    return Head(plan, reading, hits, scores, filled)
 
 
 def _walk(query: Query, plan: SearchPlan, store: Store) -> Hits:
@@ -120,7 +120,7 @@ def run(head: Head, place: Place) -> Found:
         hits |= {lane: _merged(hits[lane], more) for lane, more in extra.items()}
     scores = {lane: {**head.scores.get(lane, {}), **dict(ranking)} for lane, ranking in hits.items()}
     if plan.fill:
-        _fill(scores, query, vectors, place)
+        _fill(scores, {lane: head.filled | exact for lane in head.hits}, query, vectors, place)
     for number in exact.difference(*scores.values()):  # named by a word that no lane looks for, such as "on"
         scores[plan.lanes[0]][number] = 0.0
     return Found(plan, tuple(Ranking(lane, ranking) for lane, ranking in hits.items()), scores, exact, head.reading, concepts)
@@ -135,11 +135,18 @@ def _expanded(head: Head, place: Place) -> tuple[Vectors, tuple[str, ...]]:
     return tuple(vector for vector, _ in moved), tuple(dict.fromkeys(word for _, words in moved for word in words))
 
 
-def _fill(scores: Scores, query: Query, vectors: Vectors, place: Place) -> None:
-    every = frozenset(number for lane in scores.values() for number in lane)
-    asked = [(lane, len(missing), missing) for lane, known in scores.items() if (missing := every - known.keys())]
-    for lane, hits in _search(asked, query, vectors, place).items():
-        scores[lane].update(hits)
+def _fill(scores: Scores, told: Mapping[str, frozenset[int]], query: Query, vectors: Vectors, place: Place) -> frozenset[int]:
+    """Every candidate's score in every lane. A lane is not asked again about what it was told of: it has nothing more to say."""
+    every = frozenset().union(*scores.values())
+    asked = [
+        (lane, len(missing), missing)
+        for lane, known in scores.items()
+        if (missing := every.difference(known, told[lane]) if lane in told else every.difference(known))
+    ]
+    if asked:
+        for lane, hits in _search(asked, query, vectors, place).items():
+            scores[lane].update(hits)
+    return every
 
 
 def _search(asked: Iterable[Asked], query: Query, vectors: Vectors, place: Place) -> dict[str, Hits]:
