@@ -120,7 +120,7 @@ def run(head: Head, place: Place) -> Found:
         hits |= {lane: _merged(hits[lane], more) for lane, more in extra.items()}
     scores = {lane: {**head.scores.get(lane, {}), **dict(ranking)} for lane, ranking in hits.items()}
     if plan.fill:
-        _fill(scores, {lane: head.filled | exact for lane in head.hits}, query, vectors, place)
+        _fill(scores, dict.fromkeys(head.hits, head.filled | exact), query, vectors, place)
     for number in exact.difference(*scores.values()):  # named by a word that no lane looks for, such as "on"
         scores[plan.lanes[0]][number] = 0.0
     return Found(plan, tuple(Ranking(lane, ranking) for lane, ranking in hits.items()), scores, exact, head.reading, concepts)

@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
 
 import numpy as np
 from sqlalchemy import select
@@ -21,6 +20,7 @@ from repertory.store.calls import Calls
 from repertory.store.database import WANTED
 from repertory.store.entries import Entries
 from repertory.store.keys import Keys
+from repertory.store.lookups import Lookups
 from repertory.store.overrides import Overrides
 from repertory.store.pairings import Pairings
 from repertory.store.pins import Pins
@@ -41,7 +41,7 @@ _BY_ENTITY = select(documents.c.number, documents.c.id, documents.c.entity_id, d
 )
 
 
-class Store(Audit, Calls, Entries, Keys, Overrides, Pairings, Pins, Sources, Turns, Vectors):
+class Store(Audit, Calls, Entries, Keys, Lookups, Overrides, Pairings, Pins, Sources, Turns, Vectors):
     """The truth of one catalog."""
 
     def __init__(self, url: str) -> None:
@@ -50,8 +50,11 @@ class Store(Audit, Calls, Entries, Keys, Overrides, Pairings, Pins, Sources, Tur
 
     def write(self, changes: Changes) -> int:
         """Apply changes in one transaction and answer the new revision."""
-        with self._begin() as connection:
-            return write.apply(connection, changes)
+        try:
+            with self._begin() as connection:
+                return write.apply(connection, changes)
+        finally:
+            self._forget()
 
     # The whole catalog
 
@@ -162,32 +165,9 @@ class Store(Audit, Calls, Entries, Keys, Overrides, Pairings, Pins, Sources, Tur
             found[row.entity_id] = found.get(row.entity_id, "") + row.digest
         return found
 
-    def references(self, numbers: Sequence[int] | None) -> dict[int, Reference]:
-        """What search needs to know of these documents, or of all; numbers that are gone are left out."""
-        columns = "SELECT number, id, entity_id, bucket FROM documents"
-        if numbers is None:
-            with self._engine.connect() as connection:
-                rows: Iterable[Any] = connection.exec_driver_sql(columns).all()
-        else:
-            rows = self._look_up(f"{columns} WHERE number IN", numbers)
-        return {number: Reference(document_id, entity_id, Bucket.from_key(bucket)) for number, document_id, entity_id, bucket in rows}
-
-    def frequencies(self, dimensions: Sequence[int]) -> dict[int, int]:
-        """How many documents have each of these terms; terms that none has are left out."""
-        return dict(self._look_up("SELECT dimension, documents FROM terms WHERE dimension IN", dimensions))
-
-    def gram_frequencies(self, dimensions: Sequence[int]) -> dict[int, int]:
-        """The same of character trigrams."""
-        return dict(self._look_up("SELECT dimension, documents FROM grams WHERE dimension IN", dimensions))
-
     def passages(self, document_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
         """The anchor and the text of documents."""
         return {row.id: (row.anchor, row.text) for row in self._select(_PASSAGES, document_ids)}
-
-    def fields(self, numbers: Sequence[int]) -> dict[int, dict[Field, str]]:
-        """What documents say, by field."""
-        rows = self._look_up("SELECT number, fields FROM documents WHERE number IN", numbers)
-        return {number: {Field(name): text for name, text in json.loads(fields).items()} for number, fields in rows}
 
     def first_documents(self, entity_ids: Sequence[str], filter: Filter) -> dict[str, tuple[int, Reference]]:
         """The first document of each of these entities that the filter admits."""
@@ -198,11 +178,6 @@ class Store(Audit, Calls, Entries, Keys, Overrides, Pairings, Pins, Sources, Tur
             if filter.admits(bucket) and filter.tags <= set(json.loads(row.tags)):
                 found.setdefault(row.entity_id, (row.number, Reference(row.id, row.entity_id, bucket)))
         return found
-
-    def entities_of(self, numbers: Sequence[int]) -> dict[str, Entity]:
-        """The entities of these documents, by id."""
-        joined = "SELECT e.id, e.data FROM documents d JOIN entities e ON e.id = d.entity_id WHERE d.number IN"
-        return {entity_id: Entity.from_json(json.loads(data)) for entity_id, data in self._look_up(joined, numbers)}
 
     def haystacks(self, filter: Filter) -> Iterator[tuple[int, str, str]]:
         """What a regular expression looks at, name and text of each document, in number order (C01)."""
