@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Literal, cast
 
 from repertory.embedders.base import Vector
@@ -74,4 +75,11 @@ def answer(queries: Sequence[LaneQuery], scope: Scope, ask: Ask) -> list[tuple[H
     answers = ask([request for _, request in asked]) if asked else []
     for (owner, request), hits in zip(asked, answers, strict=True):
         found[owner] += hits if request.name is None else [Hit(hit.number, 1.0) for hit in hits]
-    return [tuple(sorted(hits, key=lambda hit: (-hit.score, hit.number))) for hits in found]
+    return list(map(_in_order, found))
+
+
+def _in_order(hits: list[Hit]) -> tuple[Hit, ...]:
+    """Best first, ties by number: sorted twice, because neither way of looking at a hit takes a call of ours."""
+    hits.sort(key=itemgetter(0))
+    hits.sort(key=itemgetter(1), reverse=True)  # which leaves ties as they are
+    return tuple(hits)

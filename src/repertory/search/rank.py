@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 
 from repertory.model import Boost, Candidate, Evidence
 from repertory.search.fuse import Fused
@@ -25,16 +26,23 @@ def rank(
         ),
         exact,
     )
+    if not exact:
+        return candidates
     best = max((candidate.score for candidate in candidates), default=0.0)
     return [one._replace(score=best) if one.number in exact else one for one in candidates]
 
 
 def candidate(number: int, about: Reference, evidence: tuple[Evidence, ...], boosts: tuple[Boost, ...] = ()) -> Candidate:
     """A document with the score that its evidence and its boosts make."""
-    score = sum(one.contribution for one in evidence) * math.prod(boost.factor for boost in boosts)
+    score = sum(map(_contribution, evidence))
+    if boosts:
+        score *= math.prod(boost.factor for boost in boosts)
     return Candidate(number, about.document_id, about.entity_id, about.bucket.kind, score, evidence, boosts)
 
 
 def order(candidates: Iterable[Candidate], exact: frozenset[int] = frozenset()) -> list[Candidate]:
     """Best first."""
-    return sorted(candidates, key=lambda c: (c.number not in exact, -c.score, -max(e.score for e in c.evidence), c.document_id))
+    return sorted(candidates, key=lambda c: (c.number not in exact, -c.score, -max(map(_score, c.evidence)), c.document_id))
+
+
+_score, _contribution = attrgetter("score"), attrgetter("contribution")
