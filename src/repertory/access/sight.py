@@ -62,6 +62,8 @@ def held_for(principal: Principal) -> Filter:
 def offered(entity: Entity, filter: Filter) -> Entity:
     """The entry with those of its tools that whoever has this filter may see; of what each asks for, only administrators hear."""
     offers = offers_of(entity)
+    if not offers:  # nearly every entry
+        return entity
     private = () if filter.audience is None and filter.scopes is None else PRIVATE
     buckets = [bucket_of(entity, offer) for offer in offers]
     seen = [

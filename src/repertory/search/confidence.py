@@ -83,7 +83,11 @@ class Calibration:
 
     def confidence(self, signs: Signs) -> float:
         """That this candidate is relevant."""
-        return self.chance(signs) * _sigmoid(self.chosen.bias + self.chosen.share * math.log(max(signs.share, LEAST_SHARE)))
+        return self.chance(signs) * self.chosen_by(signs.share)
+
+    def chosen_by(self, share: float) -> float:
+        """That a candidate with this share of the weight is an answer where something is."""
+        return _sigmoid(self.chosen.bias + self.chosen.share * math.log(max(share, LEAST_SHARE)))
 
     def abstains(self, signs: Signs) -> bool:
         """Whether an answer with these signs should rather be none."""

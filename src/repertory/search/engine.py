@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from repertory import access
 from repertory.cache import TimedCache
@@ -17,7 +18,7 @@ from repertory.embedders.base import Embedder
 from repertory.indexes.base import VECTOR, Index
 from repertory.indexes.features import dimension
 from repertory.indexes.sync import Sync
-from repertory.model import Candidate, Diagnostic, Filter, Principal, SearchRequest, SearchResponse
+from repertory.model import Candidate, Diagnostic, Filter, Principal, Result, SearchRequest, SearchResponse
 from repertory.offload import offload
 from repertory.remote.base import Reranker, Rewriter
 from repertory.search import boost, group, lanes, neighbours, offers
@@ -86,12 +87,13 @@ class Engine:
         started = time.perf_counter()
         planned = plan(request, access.filter_for(request, principal), self.defaults)
         context = context_text(request.summary, request.context)
-        key = (self.sync.snapshot.revision, principal, replace(request, summary="", context=None), context)
+        bare = replace(request, summary="", context=None) if request.summary or request.context else request
+        key = (self.sync.snapshot.revision, principal, bare, context)
         response, made = await self.answers.get(key, lambda: self._find(planned, context, request))
         if any(note.code != "abstained" for note in response.diagnostics):  # what was missing may be back at any moment
             self.answers.forget(key)
-        response = self._revealed(response, principal)
-        response = replace(response, cached=not made, took_ms=(time.perf_counter() - started) * 1000)
+        seen = self._seen(response, principal)
+        response = replace(response, **seen, cached=not made, took_ms=(time.perf_counter() - started) * 1000)
         self._log_search(request, response)
         return response
 
@@ -100,7 +102,8 @@ class Engine:
             return await offload(self._browse, planned)
         rewrite, rewrite_note = await rewritten(self.rewriter if planned.rewrite else None, request.query)
         query = understand(rewrite or request.query, self.sync.snapshot.short_names, context, request.query if rewrite else "")
-        query = replace(query, hypothesis=request.hypothesis.strip())
+        if request.hypothesis.strip():
+            query = replace(query, hypothesis=request.hypothesis.strip())
         if planned.identify and query.identifier and await offload(self._is_telling, query.identifier):
             planned = planned.by_words()
         place = self._place(planned.filter)
@@ -112,8 +115,8 @@ class Engine:
             found, ranked = await offload(self._rank, head, place)
             ranked, rerank_note = await self._rerank(self.reranker, found, ranked)
             response = await offload(self._answer, found, ranked, place, request)
-        notes = (note for note in (rewrite_note, rerank_note) if note)
-        return replace(response, rewritten=rewrite, diagnostics=(*notes, *response.diagnostics))
+        notes = tuple(note for note in (rewrite_note, rerank_note) if note)
+        return replace(response, rewritten=rewrite, diagnostics=(*notes, *response.diagnostics)) if rewrite or notes else response
 
     def _rank(self, head: Head, place: Place) -> tuple[Found, list[Candidate]]:
         """The whole ranking, one candidate per entity."""
@@ -156,18 +159,18 @@ class Engine:
             withheld=withheld(snapshot.counts, planned.filter) if request.explain else None,
         )
 
-    def _revealed(self, response: SearchResponse, principal: Principal) -> SearchResponse:
+    def _seen(self, response: SearchResponse, principal: Principal) -> dict[str, Any]:
         """A18, F06: every entry as this principal may see it. How far the catalog knows a word is told to none but who sees all of it."""
-        sight = access.everything_for(principal)
-        if not principal.is_admin and not all(map(sight.admits, self.sync.snapshot.counts)):
-            response = replace(response, known=None, idf=0.0)
-        return replace(
-            response,
-            results=tuple(replace(one, entity=access.reveal(one.entity, principal)) for one in response.results),
-            tools=tuple(one._replace(entity=access.reveal(one.entity, principal)) for one in response.tools),
-            related=tuple(one._replace(entity=access.reveal(one.entity, principal)) for one in response.related),
-            next_steps=tuple(one._replace(entity=access.reveal(one.entity, principal)) for one in response.next_steps),
-        )
+        shown: dict[str, Any] = {"results": tuple(self._result(one, principal) for one in response.results)}
+        for others in ("tools", "related", "next_steps"):
+            shown[others] = tuple(one._replace(entity=access.reveal(one.entity, principal)) for one in getattr(response, others))
+        if not principal.is_admin and not all(map(access.everything_for(principal).admits, self.sync.snapshot.counts)):
+            shown |= {"known": None, "idf": 0.0}
+        return shown
+
+    def _result(self, result: Result, principal: Principal) -> Result:
+        entity = access.reveal(result.entity, principal)
+        return result if entity is result.entity else replace(result, entity=entity)
 
     async def _rerank(self, reranker: Reranker, found: Found, ranked: list[Candidate]) -> tuple[list[Candidate], Diagnostic | None]:
         head = [candidate.document_id for candidate in ranked[: found.plan.rerank]]
@@ -233,7 +236,9 @@ class Engine:
             known.update(self.store.references(None if all_fit and not self._loaded else missing))
             self._loaded = self._loaded or all_fit
         self._searched = True
-        return {number: about for number in asked if (about := known.get(number)) is not None and filter.admits(about.bucket)}
+        found = [(number, about) for number in asked if (about := known.get(number)) is not None]
+        admitted = {key: filter.admits(bucket) for key, bucket in {id(about.bucket): about.bucket for _, about in found}.items()}  # few
+        return {number: about for number, about in found if admitted[id(about.bucket)]}
 
     def _log_search(self, request: SearchRequest, response: SearchResponse) -> None:
         """A17: lane sizes and top scores; the query's text only where the settings allow it."""

@@ -57,7 +57,8 @@ class Judge:
         )
         chance = self.calibration.chance(signs[0])
         least = found.plan.abstain
-        told = tuple(map(self.calibration.confidence, signs)) if found.plan.adapt else ()  # learned from adaptive fusion's scores
+        # Learned from adaptive fusion's scores.
+        told = tuple(chance * self.calibration.chosen_by(one.share) for one in signs) if found.plan.adapt else ()
         return Verdict(chance, told, chance < least, _reason(ranked[0], chance, least) if chance < least else "")
 
     def _best_by_words(self, found: Found, place: Place) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from repertory.errors import InvalidRequest
 from repertory.indexes.base import BM25, GRAMS, KEYWORD, VECTOR
@@ -94,9 +95,9 @@ RRF_WEIGHTS = {BM25: 1.0, KEYWORD: 1.0, VECTOR: 1.0}
 LINEAR_WEIGHTS = {BM25: 0.3, KEYWORD: 0.3, VECTOR: 0.7}  # D01
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Defaults:
-    """What the settings choose where a request has no wish of its own."""
+    """What the settings choose where a request has no wish of its own. Each is itself alone: plans are remembered by it."""
 
     preset: Preset = Preset.DEFAULT
     strategy: Strategy | None = None
@@ -111,27 +112,43 @@ NO_WISHES = Defaults()
 def plan(request: SearchRequest, filter: Filter, defaults: Defaults = NO_WISHES) -> SearchPlan:
     """The plan for a request."""
     _check(request)
-    choices = PRESETS[request.preset or defaults.preset]
-    own = request.preset is None  # a preset that was asked for by name is not bent by the settings
-    strategy = request.strategy or (defaults.strategy if own else None) or choices.strategy
-    fusion = request.fusion or (defaults.fusion if own else None) or choices.fusion
+    wishes = request.strategy, request.fusion, request.limit, request.min_score, request.min_confidence, bool(request.hypothesis.strip())
+    return _plan(request.preset, *wishes, filter, defaults)
+
+
+@lru_cache(maxsize=256)  # what a query says does not change its plan, and few wish for anything
+def _plan(
+    preset: Preset | None,
+    wanted: Strategy | None,
+    joined: Fusion | None,
+    limit: int,
+    min_score: float,
+    min_confidence: float | None,
+    imagined: bool,
+    filter: Filter,
+    defaults: Defaults,
+) -> SearchPlan:
+    choices = PRESETS[preset or defaults.preset]
+    own = preset is None  # a preset that was asked for by name is not bent by the settings
+    strategy = wanted or (defaults.strategy if own else None) or choices.strategy
+    fusion = joined or (defaults.fusion if own else None) or choices.fusion
     base = SearchPlan(
         strategy=strategy,
         mode=strategy.value,
         filter=filter,
-        limit=request.limit,
-        depth=choices.depth(request.limit),
+        limit=limit,
+        depth=choices.depth(limit),
         lanes=(),
         join="single",
         weights={},
         rescale="keep",
-        floor=max(request.min_score, choices.floor),
+        floor=max(min_score, choices.floor),
         **choices.stages(),
     )
     usual = 0.0 if filter.tags else learned().threshold  # who filters by tag has said what it is about
-    confidence = next(least for least in (request.min_confidence, defaults.min_confidence, usual) if least is not None)
+    confidence = next(least for least in (min_confidence, defaults.min_confidence, usual) if least is not None)
     planned = _STRATEGIES[strategy](base, _Wishes(choices, fusion, defaults.weights or {}, confidence))
-    if request.hypothesis.strip():  # it is there to be embedded; and confidence was learned from queries, not from imagined answers
+    if imagined:  # a hypothesis is there to be embedded; and confidence was learned from queries, not from imagined answers
         return replace(planned, identify=False, abstain=None)
     return planned
 
