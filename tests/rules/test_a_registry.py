@@ -418,6 +418,6 @@ async def test_A18_what_was_narrowed_since_the_lanes_ran_is_not_shown(rep: Reper
     request = SearchRequest("lamp")
     planned = plan(request, Filter(audience=frozenset({PUBLIC})))
     place = engine._place(planned.filter)
-    head = await lanes.start(planned, understand("lamp", frozenset()), place, engine.embedder)
+    head = lanes.begin(await lanes.start(planned, understand("lamp", frozenset()), place, engine.embedder), place)
     engine.store.write(Changes("narrow", "entries", put_entities=[(tool("box/lamp", "New and secret", **change), "x")]))
     assert engine._answer(*engine._rank(head, place), place, request).results == ()

@@ -108,15 +108,23 @@ class Engine:
             planned = planned.by_words()
         place = self._place(planned.filter)
         head = await lanes.start(planned, query, place, self.embedder)
+        rerank_note: Diagnostic | None = None
         if self.reranker is None or not planned.rerank:
-            response = await offload(lambda: self._answer(*self._rank(head, place), place, request))  # one thread does both
-            rerank_note = None
+            while isinstance(response := await offload(self._carry_out, head, place, request), Head):
+                head = await lanes.finish(response, query, place, self.embedder)
         else:
+            while (head := await offload(lanes.begin, head, place)).waits:
+                head = await lanes.finish(head, query, place, self.embedder)
             found, ranked = await offload(self._rank, head, place)
             ranked, rerank_note = await self._rerank(self.reranker, found, ranked)
             response = await offload(self._answer, found, ranked, place, request)
         notes = tuple(note for note in (rewrite_note, rerank_note) if note)
         return replace(response, rewritten=rewrite, diagnostics=(*notes, *response.diagnostics)) if rewrite or notes else response
+
+    def _carry_out(self, head: Head, place: Place, request: SearchRequest) -> SearchResponse | Head:
+        """Everything on one thread; the head comes back where the query was misspelt, and what was meant is yet to be embedded."""
+        head = lanes.begin(head, place)
+        return head if head.waits else self._answer(*self._rank(head, place), place, request)
 
     def _rank(self, head: Head, place: Place) -> tuple[Found, list[Candidate]]:
         """The whole ranking, one candidate per entity."""

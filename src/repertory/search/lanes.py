@@ -49,7 +49,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What could be done while the query was being embedded, and its vectors."""
+    """A search that was begun: what could be done while the query was being embedded, and its vectors."""
 
     plan: SearchPlan
     reading: Reading
@@ -57,42 +57,67 @@ class Head:
     scores: Mapping[str, Mapping[int, float]] = field(default_factory=dict)  # beyond the hits: of documents that another lane brought
     filled: frozenset[int] = frozenset()  # documents that each of these lanes was asked about, whatever it had to say
     vectors: Vectors = ()
+    begun: bool = True  # else the words were not looked at yet
+
+    @property
+    def waits(self) -> bool:
+        """Whether a vector is missing: that of the query as it was meant, where there were typing errors in it."""
+        return VECTOR in self.plan.lanes and not self.vectors
 
 
 async def start(plan: SearchPlan, query: Query, place: Place, embedder: Embedder | None) -> Head:
-    """Embed the query if the plan wants a vector, and run the lexical lanes meanwhile. Without one, the lexical plan stands in."""
+    """Embed the query if the plan wants a vector, and run the lexical lanes meanwhile. Without one, the lexical plan stands in.
+
+    Where there is nothing to wait for, nothing is begun: `begin` does it, on the thread that does all the rest.
+    """
     if VECTOR not in plan.lanes:
-        return Head(plan, Reading(query))  # nothing to wait for: `run` does it all, on one thread
+        return Head(plan, Reading(query), begun=False)
     looking = asyncio.ensure_future(look(embedder, query.texts, query.context, bare=place.bare))
     await asyncio.sleep(0)  # a vector that is remembered is there at once: then all lanes are asked together
-    known = looking.result() if looking.done() and not plan.expand else ()
-    head, vectors = await asyncio.gather(offload(_ahead, plan, query, place, known if not isinstance(known, str) else ()), looking)
+    if looking.done():
+        return _with(looking.result(), Head(plan, Reading(query), begun=False), query)
+    head, vectors = await asyncio.gather(offload(_ahead, plan, query, place), looking)
     if head.reading.query.texts != query.texts and not isinstance(vectors, str):  # what was embedded meanwhile has the typing errors in it
-        vectors = await look(embedder, head.reading.query.texts, query.context, bare=place.bare)
+        return await finish(head, query, place, embedder)
+    return _with(vectors, head, query)
+
+
+def begin(head: Head, place: Place) -> Head:
+    """Do what there was no time for. A head that still waits needs a vector (`finish`)."""
+    return head if head.begun else _ahead(head.plan, head.reading.query, place, head.vectors)
+
+
+async def finish(head: Head, query: Query, place: Place, embedder: Embedder | None) -> Head:
+    """The vectors of the query as the catalog reads it."""
+    return _with(await look(embedder, head.reading.query.texts, query.context, bare=place.bare), head, query)
+
+
+def _with(vectors: Vectors | str, head: Head, query: Query) -> Head:
+    """The head with its vectors, or where there are none, the query as it was asked, for the words alone."""
     if not isinstance(vectors, str):
         return replace(head, vectors=vectors)
-    if plan.strategy is Strategy.EMBEDDING:
+    if head.plan.strategy is Strategy.EMBEDDING:
         raise VectorsUnavailable(f"This search needs vectors: {vectors} Use another strategy, such as bm25, or try again later.")
-    return Head(plan.without_vector(vectors), Reading(query))
+    return Head(head.plan.without_vector(vectors), Reading(query), begun=False)
 
 
 def _ahead(plan: SearchPlan, query: Query, place: Place, vectors: Vectors = ()) -> Head:
     """What the catalog makes of the query's words, the lanes that need no vector or have one, what each says of the others' finds."""
     if REGEX in plan.lanes:
-        return Head(plan, Reading(query))
+        return Head(plan, Reading(query), vectors=vectors)
     reading = read(query, place, correct=plan.correct) if plan.reads else Reading(query)
     asked: list[Asked] = [(lane, plan.depth, None) for lane in plan.lanes if lane in PROBES]
     if reading.query.name:
         asked.append((EXACT, EXACT_DEPTH, None))
     vectors = vectors if reading.query.texts == query.texts else ()
-    if vectors:
+    if vectors and not plan.expand:
         asked.append((VECTOR, plan.depth, None))
     hits = _search(asked, reading.query, vectors, place)
     if GRAPH in plan.lanes:
         hits[GRAPH] = _walk(reading.query, plan, place.store)
     scores = {lane: dict(ranking) for lane, ranking in hits.items() if lane != EXACT}
     filled = _fill(scores, {}, reading.query, vectors, place) if plan.fill else frozenset()
-    return Head(plan, reading, hits, scores, filled)
+    return Head(plan, reading, hits, scores, filled, vectors)
 
 
 def _walk(query: Query, plan: SearchPlan, store: Store) -> Hits:
@@ -103,9 +128,8 @@ def _walk(query: Query, plan: SearchPlan, store: Store) -> Hits:
 
 
 def run(head: Head, place: Place) -> Found:
-    """The lane that waited for the vector, or all where none does; then the scores that are missing."""
-    if VECTOR not in head.plan.lanes:
-        head = _ahead(head.plan, head.reading.query, place)
+    """The lane that waited for the vector; then the scores that are missing."""
+    head = begin(head, place)
     plan, query = head.plan, head.reading.query
     vectors, concepts = _expanded(head, place)
     if REGEX in plan.lanes:
