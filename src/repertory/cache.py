@@ -46,6 +46,11 @@ class TimedCache(Generic[K, V]):
         flight.add_done_callback(lambda task: task.cancelled() or task.exception())  # seen, even when every caller left
         return Kept(await asyncio.shield(flight), made=True)
 
+    def known(self, key: K) -> V | None:
+        """The value of a key, where it is known."""
+        entry = self._entry(key)
+        return None if entry is None else entry[1]
+
     def forget(self, key: K) -> None:
         """Make the value anew next time."""
         self._entries.pop(key, None)

@@ -103,6 +103,11 @@ class Cached(_Wrapper):
         super().__init__(embedder)
         self._cache: TimedCache[str, Embeddings] = TimedCache(size=size, ttl=ttl, clock=clock)
 
+    def remembered(self, text: str) -> Embeddings | None:
+        """What `embed_query` would answer at once."""
+        answer = self._cache.known(text)
+        return None if answer is None else replace(answer, tokens=0)
+
     async def embed_query(self, text: str) -> Embeddings:
         answer, made = await self._cache.get(text, lambda: self._shared(text))
         return answer if made else replace(answer, tokens=0)

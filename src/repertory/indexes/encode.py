@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from operator import attrgetter
 
 import numpy as np
@@ -20,7 +20,7 @@ from repertory.indexes.base import Point, Sparse
 from repertory.indexes.features import dimension
 from repertory.indexes.read import Reading, Weights
 from repertory.model import Document, Field
-from repertory.text.tokens import compact, grams, stem
+from repertory.text.tokens import LONG, compact, grams, stem
 
 GRAMS_PER_TERM = 7  # on the mean, weighted: 5.7 to 9.0 over eleven public sets
 K1 = 1.2  # C02
@@ -65,12 +65,30 @@ def _bm25(several: Sequence[Weights], pivot: float) -> Iterator[Sparse]:
 
 def bm25_probe(query_words: Iterable[str], context: Iterable[str] = ()) -> Sparse:
     """A query as the bm25 lane takes it. Words of its context count less (E07)."""
-    return _sparse(_weighted((stem(word) for word in query_words), (stem(word) for word in context)).items())
+    return _dimensioned((dimension(stem(word)) for word in query_words), (dimension(stem(word)) for word in context))
 
 
 def grams_probe(query_words: Iterable[str], context: Iterable[str] = ()) -> Sparse:
     """A query as the grams lane takes it."""
-    return _sparse(_weighted(grams(query_words), grams(context)).items())
+    return _dimensioned(chain.from_iterable(map(_pieces, query_words)), chain.from_iterable(map(_pieces, context)))
+
+
+def _pieces(word: str) -> tuple[int, ...]:
+    """The dimensions of a word's trigrams."""
+    return _remembered(word) if len(word) < LONG else _cut(word)
+
+
+def _cut(word: str) -> tuple[int, ...]:
+    return tuple(map(dimension, grams((word,))))
+
+
+_remembered = lru_cache(maxsize=8192)(_cut)  # some 4 MB
+
+
+def _dimensioned(own: Iterable[int], context: Iterable[int]) -> Sparse:
+    weights = dict.fromkeys(context, CONTEXT) | dict.fromkeys(own, 1.0)
+    indices = sorted(weights)
+    return Sparse(indices, [weights[index] for index in indices])
 
 
 def keyword_probe(query_words: Iterable[str], context: Iterable[str] = ()) -> Sparse:

@@ -21,7 +21,7 @@ from repertory.search import pattern
 from repertory.search.place import Place
 from repertory.search.plan import GRAPH, REGEX, SearchPlan
 from repertory.search.reading import Reading, read
-from repertory.search.sight import Vectors, look
+from repertory.search.sight import Vectors, at_once, look
 from repertory.search.spelling import known_in
 from repertory.search.walk import walk
 from repertory.store import Store
@@ -72,10 +72,10 @@ async def start(plan: SearchPlan, query: Query, place: Place, embedder: Embedder
     """
     if VECTOR not in plan.lanes:
         return Head(plan, Reading(query), begun=False)
-    looking = asyncio.ensure_future(look(embedder, query.texts, query.context, bare=place.bare))
-    await asyncio.sleep(0)  # a vector that is remembered is there at once: then all lanes are asked together
-    if looking.done():
-        return _with(looking.result(), Head(plan, Reading(query), begun=False), query)
+    known = at_once(embedder, query.texts, query.context, bare=place.bare)
+    if known is not None:
+        return _with(known, Head(plan, Reading(query), begun=False), query)
+    looking = look(embedder, query.texts, query.context, bare=place.bare)
     head, vectors = await asyncio.gather(offload(_ahead, plan, query, place), looking)
     if head.reading.query.texts != query.texts and not isinstance(vectors, str):  # what was embedded meanwhile has the typing errors in it
         return await finish(head, query, place, embedder)
@@ -154,7 +154,7 @@ def _expanded(head: Head, place: Place) -> tuple[Vectors, tuple[str, ...]]:
     """B06: the vectors with what is near to them, and the words for it that were added."""
     if not head.plan.expand or place.expansion is None:
         return head.vectors, ()
-    known = known_in(place.index, place.visible)
+    known = known_in(place.index, place.visible, place.store)
     moved = [place.expansion.expand(vector, head.reading.query.words, place.revision, known) for vector in head.vectors]
     return tuple(vector for vector, _ in moved), tuple(dict.fromkeys(word for _, words in moved for word in words))
 
@@ -188,7 +188,7 @@ def _probes(lane: str, query: Query, vectors: Vectors) -> Iterable[Sparse | Vect
     return (query.name,) if lane == EXACT else (_probe(lane, query.words, query.context_words),)
 
 
-@lru_cache(maxsize=256)  # one search asks each lane three times
+@lru_cache(maxsize=256)  # one search asks each lane twice
 def _probe(lane: str, words: tuple[str, ...], context: tuple[str, ...]) -> Sparse:
     return PROBES[lane](words, context)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from repertory.indexes.base import Index, Scope
@@ -22,7 +22,7 @@ class Place:
     index: Index
     store: Store
     revision: int
-    names: Container[str]  # the short names that the catalog knows (A01)
+    names: frozenset[str]  # the short names that the catalog knows (A01)
     spelling: Callable[[], Spelling]
     expansion: Expansion | None
     bare: bool  # there are documents, but none of them has a vector

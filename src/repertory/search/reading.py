@@ -34,7 +34,7 @@ def read(query: Query, place: Place, *, correct: bool) -> Reading:
     frequency = _frequencies(query, place)
     corrected: Mapping[str, str] = {}
     if correct and not all(frequency.values()):
-        text, corrected = correct_query(query.text, known_in(place.index, place.visible), place.spelling)
+        text, corrected = correct_query(query.text, known_in(place.index, place.visible, place.store), place.spelling)
         if corrected:
             meant = understand(text, place.names, query.context, query.original)
             query = replace(meant, nouns=query.nouns, hypothesis=query.hypothesis)

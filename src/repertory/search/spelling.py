@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from repertory.embedders.dictionary import common_words
 from repertory.indexes.base import BM25, Index, LaneQuery, Scope
 from repertory.indexes.encode import bm25_probe
+from repertory.indexes.features import dimension
 from repertory.store import Store
 from repertory.text.fold import fold
 from repertory.text.tokens import PLAIN, STOPWORDS, is_plain, stem
@@ -21,6 +22,7 @@ LEAST = 5  # letters: shorter unknown words are abbreviations (gpus, expr, bool)
 SURE = 6  # letters: from here on a word has fewer neighbours by chance
 LONG = 8  # letters: from here on a word bears two errors
 ERRORS = 32  # corrected in one query: a page of noise must not take seconds
+REMEMBERED = 2048  # words and their candidates: less than 2 MB
 MOST = 5  # candidates: whoever sees less than the whole catalog may miss the first ones
 
 Known = Callable[[Sequence[str]], Collection[str]]  # which of these words occur in what the caller may see
@@ -44,6 +46,7 @@ class Spelling:
         self._own = len(own)
         self._choices = list(own | dict.fromkeys(filter(is_plain, dictionary)))
         self._common = STOPWORDS.union(dictionary)
+        self._found: dict[str, list[str]] = {}
 
     def is_common(self, word: str) -> bool:
         """Whether everybody knows a word: then it is no typing error, and no secret either."""
@@ -53,8 +56,15 @@ class Spelling:
         """The nearest words, the best first: by distance, then the catalog's before the dictionary's, then the more frequent.
 
         Two errors, or a word that only the dictionary has, are believed of a longer word behind the right first letter only: "untracked" is
-        not "tracked", and "kilos" are not "kills".
+        not "tracked", and "kilos" are not "kills". To look at every word takes longer than the rest of a search: they are remembered.
         """
+        if word not in self._found:
+            if len(self._found) >= REMEMBERED:
+                self._found = {}
+            self._found[word] = self._nearest(word)
+        return self._found[word]
+
+    def _nearest(self, word: str) -> list[str]:
         from rapidfuzz import process  # here, because a process that meets no unknown word should not wait for it
         from rapidfuzz.distance import OSA  # a swap of neighbours is one error
 
@@ -89,11 +99,15 @@ class Vocabulary:
         return loaded[1]
 
 
-def known_in(index: Index, scope: Scope) -> Known:
+def known_in(index: Index, scope: Scope, store: Store) -> Known:
     """What is known to whoever sees this scope. It should be all that they may see, of every kind: what a tool says is no typing error in a
-    search for skills."""
+    search for skills. The store counts the words of the whole catalog: it can tell whoever sees all of it."""
 
     def known(words: Sequence[str]) -> Collection[str]:
+        if scope.everything and not scope.tags:
+            dimensions = {word: dimension(stem(word)) for word in words}
+            counts = store.frequencies(list(dimensions.values()))
+            return {word for word, number in dimensions.items() if number in counts}
         found = index.search([LaneQuery(BM25, bm25_probe([word]), 1) for word in words], scope)
         return {word for word, hits in zip(words, found, strict=True) if hits}
 

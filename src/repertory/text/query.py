@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
 from dataclasses import dataclass
+from functools import lru_cache
 
 from repertory.text.anchors import identifiers, only_identifier, proper_nouns, quoted
 from repertory.text.tokens import compact, query_words
+
+Names = frozenset[str] | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,8 @@ class Query:
         return (self.original, self.text) if self.original else (self.text,)
 
 
-def understand(text: str, names: Container[str], context: str = "", original: str = "") -> Query:
+@lru_cache(maxsize=512)  # a search asks twice, and people repeat themselves: some 2 MB, 30 where all are as long as they may be
+def understand(text: str, names: Names, context: str = "", original: str = "") -> Query:
     """Take a query apart. `names` are the short names that the catalog knows (A01). Without a query, the context is one."""
     text, context = (text.strip(), context) if text.strip() else (context, "")
     words = tuple(query_words(text, names))

@@ -118,7 +118,7 @@ async def test_nobody_is_led_to_a_word_that_they_may_not_see(rep: Repertory) -> 
     vocabulary = Vocabulary(rep._store)
 
     def visible(principal: Principal) -> Known:
-        return known_in(rep._engine.index, rep._sync.scope(access.everything_for(principal)))
+        return known_in(rep._engine.index, rep._sync.scope(access.everything_for(principal)), rep._store)
 
     def correct(text: str, principal: Principal) -> str:
         return correct_query(text, visible(principal), lambda: vocabulary.at(rep._sync.snapshot.revision))[0]
