@@ -244,9 +244,16 @@ class Engine:
             known.update(self.store.references(None if all_fit and not self._loaded else missing))
             self._loaded = self._loaded or all_fit
         self._searched = True
-        found = [(number, about) for number in asked if (about := known.get(number)) is not None]
-        admitted = {key: filter.admits(bucket) for key, bucket in {id(about.bucket): about.bucket for _, about in found}.items()}  # few
-        return {number: about for number, about in found if admitted[id(about.bucket)]}
+        found: dict[int, Reference] = {}
+        admitted: dict[int, bool] = {}  # a catalog has few buckets, and each is one object
+        for number in asked:
+            if (about := known.get(number)) is not None:
+                bucket = about.bucket
+                if id(bucket) not in admitted:
+                    admitted[id(bucket)] = filter.admits(bucket)
+                if admitted[id(bucket)]:
+                    found[number] = about
+        return found
 
     def _log_search(self, request: SearchRequest, response: SearchResponse) -> None:
         """A17: lane sizes and top scores; the query's text only where the settings allow it."""
