@@ -51,6 +51,29 @@ def put(store: Store, *entities: Entity, source: str = "tools", **more: object) 
     return store.write(changes)
 
 
+def test_what_searches_look_up_is_never_older_than_the_last_write(store: Store) -> None:
+    put(store, tool("mail/send", "Sends a letter"))
+    (number,) = store.references(None)
+    assert store.entities_of([number])["tool:mail/send"].description == "Sends a letter"
+    store.write(Changes("word it", "tools", put_entities=[(tool("mail/send", "Posts a letter"), "x")]))  # its document stays the same
+    assert store.entities_of([number])["tool:mail/send"].description == "Posts a letter"
+    store.write(Changes("remove", "tools", remove_entities=["tool:mail/send"]))
+    assert (store.entities_of([number]), store.frequencies([dimension("letter")])) == ({}, {})
+
+
+def test_what_another_process_wrote_is_looked_up_at_once(postgres_server: Server) -> None:
+    url = postgres_server.database()
+    with closing(Store(url)) as one, closing(Store(url)) as other:
+        put(one, tool("mail/send", "Sends a letter"))
+        (number,) = other.references(None)
+        assert other.entities_of([number])["tool:mail/send"].description == "Sends a letter"
+        assert other.frequencies([dimension("letter")]) == {dimension("letter"): 1}
+        one.write(Changes("word it", "tools", put_entities=[(tool("mail/send", "Posts a letter"), "x")]))
+        put(one, tool("mail/read", "Reads a letter"))
+        assert other.entities_of([number])["tool:mail/send"].description == "Posts a letter"
+        assert other.frequencies([dimension("letter")]) == {dimension("letter"): 2}
+
+
 def test_what_is_put_is_there_and_what_is_removed_is_gone(store: Store) -> None:
     assert put(store, tool("mail/send", "Sends a letter"), tool("mail/read", "Reads a letter"), note("Züge.md", "Der Zug", "Die Züge")) == 1
     listed, total = store.list_entities(EVERYTHING, limit=2, offset=1)
