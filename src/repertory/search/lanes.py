@@ -54,8 +54,6 @@ class Head:
     plan: SearchPlan
     reading: Reading
     hits: Mapping[str, Hits] = field(default_factory=dict)
-    scores: Mapping[str, Mapping[int, float]] = field(default_factory=dict)  # beyond the hits: of documents that another lane brought
-    filled: frozenset[int] = frozenset()  # documents that each of these lanes was asked about, whatever it had to say
     vectors: Vectors = ()
     begun: bool = True  # else the words were not looked at yet
 
@@ -102,7 +100,7 @@ def _with(vectors: Vectors | str, head: Head, query: Query) -> Head:
 
 
 def _ahead(plan: SearchPlan, query: Query, place: Place, vectors: Vectors = ()) -> Head:
-    """What the catalog makes of the query's words, the lanes that need no vector or have one, what each says of the others' finds."""
+    """What the catalog makes of the query's words, and the lanes that need no vector or have one."""
     if REGEX in plan.lanes:
         return Head(plan, Reading(query), vectors=vectors)
     reading = read(query, place, correct=plan.correct) if plan.reads else Reading(query)
@@ -115,9 +113,7 @@ def _ahead(plan: SearchPlan, query: Query, place: Place, vectors: Vectors = ()) 
     hits = _search(asked, reading.query, vectors, place)
     if GRAPH in plan.lanes:
         hits[GRAPH] = _walk(reading.query, plan, place.store)
-    scores = {lane: dict(ranking) for lane, ranking in hits.items() if lane != EXACT}
-    filled = _fill(scores, {}, reading.query, vectors, place) if plan.fill else frozenset()
-    return Head(plan, reading, hits, scores, filled, vectors)
+    return Head(plan, reading, hits, vectors)
 
 
 def _walk(query: Query, plan: SearchPlan, store: Store) -> Hits:
@@ -128,7 +124,7 @@ def _walk(query: Query, plan: SearchPlan, store: Store) -> Hits:
 
 
 def run(head: Head, place: Place) -> Found:
-    """The lane that waited for the vector; then the scores that are missing."""
+    """The lane that waited for the vector; then, once for all lanes, the scores that are missing."""
     head = begin(head, place)
     plan, query = head.plan, head.reading.query
     vectors, concepts = _expanded(head, place)
@@ -142,9 +138,9 @@ def run(head: Head, place: Place) -> Found:
     if exact:  # an exact name is an answer even where no lane had it among its best
         extra = _search([(lane, len(exact), exact) for lane in hits if lane != GRAPH], query, vectors, place)
         hits |= {lane: _merged(hits[lane], more) for lane, more in extra.items()}
-    scores = {lane: {**head.scores.get(lane, {}), **dict(ranking)} for lane, ranking in hits.items()}
+    scores = {lane: dict(ranking) for lane, ranking in hits.items()}
     if plan.fill:
-        _fill(scores, dict.fromkeys(head.hits, head.filled | exact), query, vectors, place)
+        _fill(scores, query, vectors, place)
     for number in exact.difference(*scores.values()):  # named by a word that no lane looks for, such as "on"
         scores[plan.lanes[0]][number] = 0.0
     return Found(plan, tuple(Ranking(lane, ranking) for lane, ranking in hits.items()), scores, exact, head.reading, concepts)
@@ -159,18 +155,11 @@ def _expanded(head: Head, place: Place) -> tuple[Vectors, tuple[str, ...]]:
     return tuple(vector for vector, _ in moved), tuple(dict.fromkeys(word for _, words in moved for word in words))
 
 
-def _fill(scores: Scores, told: Mapping[str, frozenset[int]], query: Query, vectors: Vectors, place: Place) -> frozenset[int]:
-    """Every candidate's score in every lane. A lane is not asked again about what it was told of: it has nothing more to say."""
+def _fill(scores: Scores, query: Query, vectors: Vectors, place: Place) -> None:
     every = frozenset().union(*scores.values())
-    asked = [
-        (lane, len(missing), missing)
-        for lane, known in scores.items()
-        if (missing := every.difference(known, told[lane]) if lane in told else every.difference(known))
-    ]
-    if asked:
-        for lane, hits in _search(asked, query, vectors, place).items():
-            scores[lane].update(hits)
-    return every
+    asked = [(lane, len(missing), missing) for lane, known in scores.items() if (missing := every.difference(known))]
+    for lane, hits in _search(asked, query, vectors, place).items():
+        scores[lane].update(hits)
 
 
 def _search(asked: Iterable[Asked], query: Query, vectors: Vectors, place: Place) -> dict[str, Hits]:
