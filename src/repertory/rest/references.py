@@ -36,7 +36,7 @@ def decoded(part: str) -> str:
     return storable(unquote(part))
 
 
-def _decoded(
+async def _decoded(
     reference: Annotated[str, Path(description="An id, or a path or name that only one entry has. Slashes are best sent as %2F.")],
 ) -> str:
     return decoded(reference)
