@@ -10,9 +10,17 @@ import pytest
 from repertory.rest import callers, references
 
 
-@pytest.mark.parametrize(
-    "asked_for", [callers.Caller, callers.Admin, callers.Visitor, callers.Owner, callers.Rep, references.Reference], ids=str
-)
+ASKED_FOR = {
+    "caller": callers.Caller,
+    "admin": callers.Admin,
+    "visitor": callers.Visitor,
+    "owner": callers.Owner,
+    "rep": callers.Rep,
+    "reference": references.Reference,
+}
+
+
+@pytest.mark.parametrize("asked_for", ASKED_FOR.values(), ids=ASKED_FOR)
 def test_what_routes_ask_for_is_worked_out_on_the_event_loop(asked_for: Any) -> None:
     (how,) = asked_for.__metadata__
     assert inspect.iscoroutinefunction(how.dependency)  # FastAPI sends a plain function to a thread, which costs more than it does
