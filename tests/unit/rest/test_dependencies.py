@@ -9,7 +9,6 @@ import pytest
 
 from repertory.rest import callers, references
 
-
 ASKED_FOR = {
     "caller": callers.Caller,
     "admin": callers.Admin,
