@@ -72,16 +72,19 @@ def watching(clock: Clock) -> Iterator[None]:
         (Database, "_select", "database and its driver"),
     ]
     before = [(owner, name, getattr(owner, name)) for owner, name, _ in places]
-    submit = offload._pool.submit
+    pools = offload._pool, offload._turns
+    submits = [pool.submit for pool in pools]
     for owner, name, what in places:
         setattr(owner, name, clock.watched(what, getattr(owner, name)))
-    offload._pool.submit = lambda work, *args: submit(clock.watched("offloaded", work), *args)  # type: ignore[method-assign, assignment]
+    for pool, submit in zip(pools, submits, strict=True):
+        pool.submit = lambda work, *args, submit=submit: submit(clock.watched("offloaded", work), *args)  # type: ignore[method-assign, assignment]
     try:
         yield
     finally:
         for owner, name, function in before:
             setattr(owner, name, function)
-        offload._pool.submit = submit  # type: ignore[method-assign]
+        for pool, submit in zip(pools, submits, strict=True):
+            pool.submit = submit  # type: ignore[method-assign]
 
 
 async def share(rep: repertory.Repertory, asked: list[str]) -> dict[str, float]:

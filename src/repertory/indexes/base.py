@@ -80,6 +80,11 @@ class Standing:
 class Index(Protocol):
     """Holds points and ranks them. One that is elsewhere raises `IndexUnavailable` where it cannot be reached."""
 
+    @property
+    def alone(self) -> bool:
+        """Whether no Python runs while it searches: then several searches at once take longer than one after another."""
+        ...
+
     def create(self, dimensions: int) -> None:
         """Start empty, whatever was there. An engine that can goes on answering from what was there until the next checkpoint."""
         ...

@@ -29,14 +29,15 @@ from repertory.embedders.base import Vector
 from repertory.errors import CatalogError
 from repertory.indexes.base import BM25, GRAMS, KEYWORD, LaneQuery, Point, Scope, Sparse, Standing
 from repertory.indexes.points import payload_of, point_of
-from repertory.indexes.requests import DENSE, KEYWORD_FIELDS, OVERSAMPLING, QUANTILE, Quantisation, Request, answer
+from repertory.indexes.requests import DENSE, EF_CONSTRUCT, KEYWORD_FIELDS, OVERSAMPLING, QUANTILE, Quantisation, Request, answer
 from repertory.model import Hit
 
 _log = logging.getLogger(__name__)
 
 SEAL_EVERY = 50_000  # points that are held in memory at most, some 450 MB
 SEGMENT_KB = 150_000  # of one kind of vector, to which segments are merged: some 100,000 documents, and 2 GB while it is done
-INDEX_ABOVE_KB = 30_000  # of dense vectors in a segment: about `requests.EXACT_BELOW` of them; then `optimize` builds HNSW
+INDEX_ABOVE_KB = 7_500  # of dense vectors in a segment: about `requests.EXACT_BELOW` of them; then `optimize` builds HNSW
+SEARCH_THREADS = 1  # while the engine searches, no Python runs; and a segment takes one thread: more would only wake each other
 DELETED = 0.1  # share of removed points at which `optimize` lets them go: when it is called, it shall
 BLOCK = 64 * 1024  # bytes: an empty one is not written when files are copied
 
@@ -52,6 +53,8 @@ _hit: Callable[[tuple[Any, float]], Hit] = partial(tuple.__new__, Hit)
 
 class EdgeIndex:
     """The index of a catalog directory. Calls block; one process owns the directory."""
+
+    alone = True
 
     def __init__(self, directory: Path, *, ef_search: int = 100, quantisation: Quantisation = "none") -> None:
         self._shard_path = directory / "shard"
@@ -87,6 +90,8 @@ class EdgeIndex:
                 default_segment_number=1,  # merge: every segment costs at opening and in every query
                 max_segment_size=SEGMENT_KB,
             ),
+            hnsw_config=edge.HnswIndexConfig(m=16, ef_construct=EF_CONSTRUCT, full_scan_threshold=INDEX_ABOVE_KB),
+            max_search_threads=SEARCH_THREADS,
         )
         self._shard = edge.EdgeShard.create(str(self._shard_path), config)
         for field in KEYWORD_FIELDS:

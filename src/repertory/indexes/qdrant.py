@@ -27,7 +27,7 @@ from repertory.indexes.edge import EdgeIndex
 from repertory.indexes.messages import query_of, to_engine
 from repertory.indexes.nodes import Nodes
 from repertory.indexes.points import point_of
-from repertory.indexes.requests import DENSE, KEYWORD_FIELDS, QUANTILE, Quantisation, Request, answer
+from repertory.indexes.requests import DENSE, EF_CONSTRUCT, KEYWORD_FIELDS, QUANTILE, Quantisation, Request, answer
 from repertory.model import Hit
 
 _log = logging.getLogger(__name__)
@@ -63,6 +63,8 @@ ON_ONE_NODE = Layout()
 
 class QdrantIndex:
     """The index of one catalog on a server or cluster. Calls block; one process writes, any number may search."""
+
+    alone = False
 
     def __init__(
         self,
@@ -102,6 +104,7 @@ class QdrantIndex:
                 shard_number=layout.shards,
                 replication_factor=layout.replicas,
                 write_consistency_factor=layout.consistency,
+                hnsw_config=qd.HnswConfigDiff(ef_construct=EF_CONSTRUCT),
                 optimizers_config=qd.OptimizersConfigDiff(indexing_threshold=INDEX_ABOVE_KB),
                 timeout=CONSENSUS,
             )

@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 MIXED = 0.0  # no mean length gives this pivot: points are of more than one
 STALE = 0.2  # share of removed points that may still count in IDF; it is then less than .2 off, of about 5
-LARGE = 20_000  # vectors: from here on an index over them is worth building, and so many more can be looked at one by one
+LARGE = 5_000  # vectors: from here on an index over them is worth building, and so many more can be looked at one by one
 CHECKPOINT_EVERY = 20_000  # lines of the outbox: what a killed process replays at most
 
 Written = Mapping[str, tuple[Document, Reading]]  # by the documents' ids

@@ -19,7 +19,7 @@ from repertory.indexes.base import VECTOR, Index
 from repertory.indexes.features import dimension
 from repertory.indexes.sync import Sync
 from repertory.model import Candidate, Diagnostic, Filter, Principal, Result, SearchRequest, SearchResponse
-from repertory.offload import offload
+from repertory.offload import in_turn, offload
 from repertory.remote.base import Reranker, Rewriter
 from repertory.search import boost, group, lanes, neighbours, offers
 from repertory.search.distribute import distribute
@@ -28,7 +28,7 @@ from repertory.search.fuse import fuse
 from repertory.search.judge import Judge, Verdict
 from repertory.search.lanes import Found, Head
 from repertory.search.place import Place
-from repertory.search.plan import BROWSE, EMPTY, NO_WISHES, Defaults, SearchPlan, plan
+from repertory.search.plan import BROWSE, EMPTY, NO_WISHES, REGEX, Defaults, SearchPlan, plan
 from repertory.search.rank import rank
 from repertory.search.rerank import rerank
 from repertory.search.rescale import rescale
@@ -108,16 +108,17 @@ class Engine:
             planned = planned.by_words()
         place = self._place(planned.filter)
         head = await lanes.start(planned, query, place, self.embedder)
+        aside = in_turn if self.index.alone and REGEX not in planned.lanes else offload  # to look at every text may take a second
         rerank_note: Diagnostic | None = None
         if self.reranker is None or not planned.rerank:
-            while isinstance(response := await offload(self._carry_out, head, place, request), Head):
+            while isinstance(response := await aside(self._carry_out, head, place, request), Head):
                 head = await lanes.finish(response, query, place, self.embedder)
         else:
-            while (head := await offload(lanes.begin, head, place)).waits:
+            while (head := await aside(lanes.begin, head, place)).waits:
                 head = await lanes.finish(head, query, place, self.embedder)
-            found, ranked = await offload(self._rank, head, place)
+            found, ranked = await aside(self._rank, head, place)
             ranked, rerank_note = await self._rerank(self.reranker, found, ranked)
-            response = await offload(self._answer, found, ranked, place, request)
+            response = await aside(self._answer, found, ranked, place, request)
         notes = tuple(note for note in (rewrite_note, rerank_note) if note)
         return replace(response, rewritten=rewrite, diagnostics=(*notes, *response.diagnostics)) if rewrite or notes else response
 
