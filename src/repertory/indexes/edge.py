@@ -35,9 +35,8 @@ from repertory.model import Hit
 _log = logging.getLogger(__name__)
 
 SEAL_EVERY = 50_000  # points that are held in memory at most, some 450 MB
-SEGMENT_KB = 150_000  # of one kind of vector, to which segments are merged: some 100,000 documents, and 2 GB while it is done
+SEGMENT_KB = 100_000  # of one kind of vector, to which segments are merged: some 65,000 documents, and 1 GB while it is done
 INDEX_ABOVE_KB = 7_500  # of dense vectors in a segment: about `requests.EXACT_BELOW` of them; then `optimize` builds HNSW
-SEARCH_THREADS = 1  # while the engine searches, no Python runs; and a segment takes one thread: more would only wake each other
 DELETED = 0.1  # share of removed points at which `optimize` lets them go: when it is called, it shall
 BLOCK = 64 * 1024  # bytes: an empty one is not written when files are copied
 
@@ -69,19 +68,21 @@ class EdgeIndex:
         self._standing_path.unlink(missing_ok=True)  # first: a half-made shard must not look finished
         shutil.rmtree(self._shard_path, ignore_errors=True)
         self._shard_path.mkdir(parents=True)
-        config = edge.EdgeConfig(
-            vectors={
-                DENSE: edge.EdgeVectorParams(
-                    max(dimensions, 1),
-                    edge.Distance.Cosine,
-                    quantization_config=QUANTISATIONS[self._quantisation],
-                    memory=edge.Memory.Cold,
-                )
-            },
+        self._shard = edge.EdgeShard.create(str(self._shard_path), self._config(dimensions))
+        for field in KEYWORD_FIELDS:
+            params = edge.KeywordIndexParams(memory=edge.Memory.Cold)
+            self._shard.update(edge.UpdateOperation.create_field_index(field, params))
+
+    def _config(self, dimensions: int) -> edge.EdgeConfig:
+        """How points are kept; how many threads search is chosen anew whenever the index is opened."""
+        cold = edge.Memory.Cold
+        small = QUANTISATIONS[self._quantisation]
+        return edge.EdgeConfig(
+            vectors={DENSE: edge.EdgeVectorParams(max(dimensions, 1), edge.Distance.Cosine, quantization_config=small, memory=cold)},
             sparse_vectors={
-                BM25: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf, memory=edge.Memory.Cold),
-                GRAMS: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf, memory=edge.Memory.Cold),
-                KEYWORD: edge.EdgeSparseVectorParams(memory=edge.Memory.Cold),
+                BM25: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf, memory=cold),
+                GRAMS: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf, memory=cold),
+                KEYWORD: edge.EdgeSparseVectorParams(memory=cold),
             },
             optimizers=edge.EdgeOptimizersConfig(
                 indexing_threshold=INDEX_ABOVE_KB,
@@ -91,17 +92,19 @@ class EdgeIndex:
                 max_segment_size=SEGMENT_KB,
             ),
             hnsw_config=edge.HnswIndexConfig(m=16, ef_construct=EF_CONSTRUCT, full_scan_threshold=INDEX_ABOVE_KB),
-            max_search_threads=SEARCH_THREADS,
+            max_search_threads=self._threads(),
         )
-        self._shard = edge.EdgeShard.create(str(self._shard_path), config)
-        for field in KEYWORD_FIELDS:
-            self._shard.update(edge.UpdateOperation.create_field_index(field, edge.PayloadSchemaType.Keyword))
+
+    def _threads(self) -> int:
+        """A segment is searched by one thread; more threads than segments only wake each other."""
+        segments = sum(1 for _ in self._shard_path.glob("segments/*/")) - 1  # one is for what comes next
+        return max(1, min(segments, os.cpu_count() or 1))
 
     def standing(self) -> Standing | None:
         try:
             standing = Standing(**json.loads(self._standing_path.read_text()))
             if self._shard is None:
-                self._shard = edge.EdgeShard.load(str(self._shard_path))
+                self._shard = edge.EdgeShard.load(str(self._shard_path), self._config(standing.dimensions))
         except FileNotFoundError:
             return None
         except BaseException as error:  # the engine answers damage with a Rust panic, which is no Exception
