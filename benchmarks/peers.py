@@ -77,6 +77,8 @@ async def ours(held: Corpus, directory: Path, stack: Any, strategy: Strategy | N
         await rep.put("peers", held.entities)
         for chunk in _batched(vectors.items()):
             await rep._write(rep._sync.keep_vectors, held.model, dict(chunk))
+    async with repertory.open(directory):
+        pass  # the index is built with vectors here
     rep = await stack.enter_async_context(repertory.open(directory, answer_cache=0))
 
     async def search(query: LabelledQuery, _: NDArray[np.float32]) -> list[str]:

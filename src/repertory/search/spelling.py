@@ -101,15 +101,16 @@ class Vocabulary:
 
 def known_in(index: Index, scope: Scope, store: Store) -> Known:
     """What is known to whoever sees this scope. It should be all that they may see, of every kind: what a tool says is no typing error in a
-    search for skills. The store counts the words of the whole catalog: it can tell whoever sees all of it."""
+    search for skills. The store counts the words of the whole catalog: one that more documents have than are hidden is in sight."""
+    hidden = scope.documents - (0 if scope.tags else sum(scope.buckets.values()))
 
     def known(words: Sequence[str]) -> Collection[str]:
-        if scope.everything and not scope.tags:
-            dimensions = {word: dimension(stem(word)) for word in words}
-            counts = store.frequencies(list(dimensions.values()))
-            return {word for word, number in dimensions.items() if number in counts}
-        found = index.search([LaneQuery(BM25, bm25_probe([word]), 1) for word in words], scope)
-        return {word for word, hits in zip(words, found, strict=True) if hits}
+        dimensions = {word: dimension(stem(word)) for word in words}
+        counts = store.frequencies(list(dimensions.values()))
+        doubtful = [word for word in words if 0 < counts.get(dimensions[word], 0) <= hidden]
+        found = index.search([LaneQuery(BM25, bm25_probe([word]), 1) for word in doubtful], scope) if doubtful else []
+        seen = {word for word, hits in zip(doubtful, found, strict=True) if hits}
+        return seen | {word for word in words if counts.get(dimensions[word], 0) > hidden}
 
     return known
 
