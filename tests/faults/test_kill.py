@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import random
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
 import repertory
+from tests.faults import nursery, writer
 from tests.faults.writer import entities
 
 KILLS = 50
@@ -50,21 +49,14 @@ def _was_being_shrunk(entity_id: str, lines: list[str]) -> bool:
 
 
 def _write_and_kill(catalog: Path, round_: int, patience: float) -> list[str]:
-    writer = subprocess.Popen(
-        [sys.executable, "-m", "tests.faults.writer", str(catalog), str(round_)],
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=Path(__file__).parents[2],
-    )
-    assert writer.stdout is not None
-    assert writer.stdout.readline() == "open\n"
-    first = writer.stdout.readline()  # the model is loaded now, so that the kill falls among writes
+    process, hear = nursery.start(writer.main, catalog, round_)
+    assert hear.recv() == "open"
+    first = hear.recv()  # the model is loaded now, so that the kill falls among writes
     time.sleep(patience)
-    writer.send_signal(signal.SIGKILL)
-    rest = first + writer.stdout.read()
-    writer.wait()
-    writer.stdout.close()
-    return [line for line in rest.split("\n") if line][: None if rest.endswith("\n") else -1]
+    process.kill()
+    said = [first, *nursery.rest(process, hear)]
+    assert process.exitcode == -signal.SIGKILL
+    return said
 
 
 async def test_a_damaged_index_is_rebuilt(tmp_path: Path) -> None:

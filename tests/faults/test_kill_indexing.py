@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
+import signal
 import sys
 import time
 from pathlib import Path
@@ -13,6 +13,7 @@ import pytest
 
 import repertory
 from tests.conftest import ROOT
+from tests.faults import indexer, nursery
 from tests.holdings import answered, held
 
 KILLS = 50
@@ -76,21 +77,15 @@ async def test_a_killed_live_ingest_ends_as_an_undisturbed_one(tmp_path: Path) -
 
 def _index(catalog: Path, path: Path, patience: float | None) -> float:
     """Index in a process of its own, and kill it when the patience is over; answers the seconds that it took, 0 where it was killed."""
-    indexer = subprocess.Popen(
-        [sys.executable, "-m", "tests.faults.indexer", str(catalog), str(path)], stdout=subprocess.PIPE, text=True, cwd=ROOT
-    )
-    assert indexer.stdout is not None
-    assert indexer.stdout.readline() == "open\n"
+    process, hear = nursery.start(indexer.main, catalog, path)
+    assert hear.recv() == "open"
     started = time.monotonic()
+    process.join(patience)
     if patience is not None:
-        try:
-            indexer.wait(patience)
-        except subprocess.TimeoutExpired:
-            indexer.kill()
-    said = indexer.stdout.read()
-    indexer.wait()
-    indexer.stdout.close()
-    return time.monotonic() - started if said == "done\n" else 0.0
+        process.kill()  # where it is still there
+    said = nursery.rest(process, hear)
+    assert process.exitcode in (0, -signal.SIGKILL)
+    return time.monotonic() - started if said == ["done"] else 0.0
 
 
 async def _answers(catalog: Path) -> object:

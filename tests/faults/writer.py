@@ -1,13 +1,10 @@
-"""A process that writes until it is killed, saying after each write what is now safe.
-
-`python -m tests.faults.writer CATALOG ROUND`
-"""
+"""A process that writes until it is killed, saying after each write what is now safe."""
 
 from __future__ import annotations
 
 import asyncio
 import random
-import sys
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import repertory
@@ -22,16 +19,17 @@ def entities(round_: int, step: int) -> list[Entity]:
     return [Entity(Kind.TOOL, path, path.rsplit("/", 1)[1], " ".join(dice.choices(words, k=8))) for path in fresh]
 
 
-async def main(catalog: Path, round_: int) -> None:
+def main(say: Connection, catalog: Path, round_: int) -> None:
+    """Until it is killed."""
+    asyncio.run(_write(say, catalog, round_))
+
+
+async def _write(say: Connection, catalog: Path, round_: int) -> None:
     async with repertory.open(catalog, embedder="static") as rep:
-        print("open", flush=True)
+        say.send("open")
         for step in range(10_000):
             await rep.put(f"source{round_}-{step}", entities(round_, step))
-            print(f"safe {step}", flush=True)
+            say.send(f"safe {step}")
             if step % 3 == 2:  # a source that shrinks: removals are writes, too
                 await rep.put(f"source{round_}-{step - 1}", entities(round_, step - 1)[:1])
-                print(f"shrunk {step - 1}", flush=True)
-
-
-if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), int(sys.argv[2])))
+                say.send(f"shrunk {step - 1}")
