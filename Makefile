@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 CATALOG := .repertory/example
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test cluster fix bench clean
+.PHONY: help serve test types suite cluster fix bench clean
 
 help:  ## what can be done here
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -16,10 +16,15 @@ serve: $(VENV)/run.stamp  ## set up, load the example catalog, serve the API and
 	$(BIN)/repertory serve --catalog $(CATALOG)
 
 test: $(VENV)/dev.stamp  ## set up everything that the tests need, check style and types, run the tests
-	$(BIN)/python -m tests.provision
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	@$(MAKE) --no-print-directory --jobs 2 types suite  # beside each other: fetching waits for a network, tests for each other
+
+types:
 	$(BIN)/mypy
+
+suite:
+	$(BIN)/python -m tests.provision
 	$(BIN)/pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder  # three on two cores: a third of the time they wait
 
 cluster: $(VENV)/dev.stamp  ## run the tests with a Qdrant of three nodes, and with several processes on a PostgreSQL: some minutes
