@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
+from filelock import FileLock
 
 import repertory
 from repertory.app import Repertory
@@ -38,21 +39,35 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """A copy of the directory that one of the test processes makes for all of them: they take turns, and the first makes it."""
+    own = factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own  # those of one run lie beside each other
+    with FileLock(shared / f"{name}.lock"):
+        if not (whole := shared / name).exists():
+            make(made := factory.mktemp(f"{name}-made"))
+            made.rename(whole)
+    return Path(shutil.copytree(whole, factory.mktemp(f"{name}-copy"), dirs_exist_ok=True))
+
+
 @pytest.fixture(scope="session")
 def example_catalog(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The example catalog, indexed once with the bundled model."""
     import asyncio
 
-    directory = tmp_path_factory.mktemp("example")
-
-    async def build() -> None:
+    async def build(directory: Path) -> None:
         async with repertory.open(directory) as rep:
             report = await rep.add(EXAMPLES)
             assert not report.problems, report.problems
 
-    asyncio.run(build())
+    directory = made_once(tmp_path_factory, "example", lambda directory: asyncio.run(build(directory)))
     yield directory
     shutil.rmtree(directory, ignore_errors=True)
+
+
+def copied(example_catalog: Path, to: Path) -> Path:
+    """A copy of the example catalog, which others may have open."""
+    return Path(shutil.copytree(example_catalog, to, ignore=shutil.ignore_patterns("owner*")))
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ import re
 import tomllib
 from pathlib import Path
 
+from tests.conftest import copied
 from tests.docs.test_readme import ROOT, run
 from tests.surfaces.programs import serving
 
@@ -19,8 +20,9 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 
 
-def test_the_commands_of_the_page(tmp_path: Path) -> None:
+def test_the_commands_of_the_page(tmp_path: Path, example_catalog: Path) -> None:
     terminal, over_http = blocks("sh")
+    copied(example_catalog, tmp_path / "catalog")  # so that the `add` of the page has nothing to embed; that of the README has
     done = run(terminal.replace("examples/catalog", str(ROOT / "examples" / "catalog")), tmp_path)
     assert done.returncode == 0, done.stderr
     assert "[1] doc:catalog/notes/data-retention.md › Data retention" in done.stdout

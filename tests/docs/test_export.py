@@ -7,14 +7,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.conftest import copied
 from tests.docs.test_readme import ROOT, run
 
 PAGE = (ROOT / "docs" / "export.md").read_text("utf-8")
 
 
-def test_the_commands_and_the_program_of_the_page(tmp_path: Path) -> None:
+def test_the_commands_and_the_program_of_the_page(tmp_path: Path, example_catalog: Path) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     writing, reading = re.findall(r"^```sh\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    copied(example_catalog, tmp_path / "catalog")  # so that the `add` of the page has nothing to embed; that of the README has
     done = run(writing.replace("export bundle", "export bundle --no-wheels"), tmp_path)  # with wheels: tests/rules/test_d_export.py
     assert done.returncode == 0, done.stderr
     assert "571 entries written to" in done.stderr

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.conftest import copied
 
 from repertory.settings import load
 
@@ -55,11 +56,10 @@ def test_the_python_of_the_readme_works(place: Path) -> None:
 
 
 @pytest.fixture
-def serving(place: Path) -> Iterator[int]:
+def serving(place: Path, example_catalog: Path) -> Iterator[int]:
     """A serving process and its port."""
     repertory = Path(sys.executable).parent / "repertory"
-    catalog = place / "served"
-    subprocess.run([repertory, "add", "examples/catalog", "-c", catalog], cwd=place, check=True, capture_output=True)
+    catalog = copied(example_catalog, place / "served")
     process = subprocess.Popen([repertory, "serve", "--port", "0", "-c", catalog], cwd=place, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     found = re.search(r"http://127\.0\.0\.1:(\d+)", process.stderr.readline())

@@ -6,6 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
+from tests.conftest import copied
 from tests.docs.test_readme import ROOT, run
 
 from repertory.model import Fusion, Preset, Strategy
@@ -14,9 +15,10 @@ from repertory.settings import load
 PAGE = (ROOT / "docs" / "strategies.md").read_text("utf-8")
 
 
-def test_the_commands_of_the_page(tmp_path: Path) -> None:
+def test_the_commands_of_the_page(tmp_path: Path, example_catalog: Path) -> None:
     (script,) = re.findall(r"^```sh\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    done = run(f"repertory add {ROOT / 'examples' / 'catalog'}\n{script}", tmp_path)
+    copied(example_catalog, tmp_path / "catalog")
+    done = run(script, tmp_path)
     assert done.returncode == 0, done.stderr
     assert "next steps" in done.stdout
     assert "comparison" in done.stdout

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -23,7 +22,7 @@ from typing import Any
 import pytest
 from tests import offline
 from tests.catalogs import ask, ids, note, server, tool
-from tests.conftest import EXAMPLES, ROOT
+from tests.conftest import EXAMPLES, ROOT, copied
 from tests.surfaces.programs import REPERTORY, run, serving
 
 import repertory
@@ -72,7 +71,7 @@ def test_D08_a_bundle_served_elsewhere_without_a_network_gives_the_same_answers(
     asked = questions()
     assert len(asked) == 100
     (tmp_path / "questions.json").write_text(json.dumps(asked), "utf-8")
-    catalog = shutil.copytree(example_catalog, tmp_path / "catalog", ignore=shutil.ignore_patterns("owner*"))  # others have it open
+    catalog = copied(example_catalog, tmp_path / "catalog")
     with serving(catalog) as served:
         exporting = [str(REPERTORY), "export", str(tmp_path / "bundle"), "--catalog", str(catalog)]
         written = subprocess.run(exporting, capture_output=True, text=True, timeout=120, check=False)  # wheels of 120 MB

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +13,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.conftest import EXAMPLES, require
+from tests.conftest import EXAMPLES, made_once, require
 from tests.provision import BROWSER
 from tests.surfaces.browsing import ARGUMENTS
 from tests.surfaces.programs import Ran, Served, run_in_terminal, serving
@@ -27,10 +29,14 @@ class Added(NamedTuple):
 @pytest.fixture(scope="session")
 def added(tmp_path_factory: pytest.TempPathFactory) -> Added:
     """The example catalog as `repertory add` makes it."""
-    catalog = tmp_path_factory.mktemp("surfaces") / "catalog"
-    ran = run_in_terminal("add", EXAMPLES, catalog=catalog)
-    assert ran.code == 0, ran.err
-    return Added(catalog, ran)
+
+    def add(directory: Path) -> None:
+        ran = run_in_terminal("add", EXAMPLES, catalog=directory / "catalog")
+        assert ran.code == 0, ran.err
+        (directory / "ran.json").write_text(json.dumps(asdict(ran)), "utf-8")
+
+    directory = made_once(tmp_path_factory, "surfaces", add)
+    return Added(directory / "catalog", Ran(**json.loads((directory / "ran.json").read_text("utf-8"))))
 
 
 @pytest.fixture(scope="session")
