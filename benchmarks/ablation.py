@@ -46,7 +46,7 @@ def changed(**values: Any) -> Callable[[], Any]:
 STAGES: dict[str, Callable[[], Any]] = {
     "nothing changed": lambda: planned(lambda usual: usual),
     "without words (BM25)": changed(lanes=(GRAMS, VECTOR)),
-    "without trigrams": changed(lanes=(BM25, VECTOR)),
+    "without grams": changed(lanes=(BM25, VECTOR)),
     "without embedding": changed(lanes=(BM25, GRAMS)),
     # A lean and a slope of 0: words and meaning weigh the same for every query.
     "without weights by query": lambda: patch("repertory.search.fuse.learned", lambda: Balance(0.0, 0.0, adapt.learned().grams)),

@@ -25,7 +25,7 @@ from repertory.settings import Settings
 
 LANES = (BM25, GRAMS, VECTOR)
 QUERIES = 300  # of a set, evenly spread: more say little more
-HASTY = 3  # every third query learned from has a typing error: labelled sets are too well spelt to tell what trigrams are worth
+HASTY = 3  # every third query learned from has a typing error: labelled sets are too well spelt to tell what grams are worth
 ROUNDS = 400
 SLACK = 0.01  # nDCG@10 that a held set may be below its better lane: less than noise, as a sample is not quite the real thing
 _DISCOUNT = 1 / np.log2(np.arange(DEPTH) + 2)

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 from repertory.embedders.base import Vector
 from repertory.model import Bucket, Hit
 
-FORMAT = 4  # raise it when points are encoded differently: an index of another format is rebuilt
+FORMAT = 5  # raise it when points are encoded differently: an index of another format is rebuilt
 
 BM25 = "bm25"
 GRAMS = "grams"

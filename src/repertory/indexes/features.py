@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from zlib import crc32
 
-from repertory.text.tokens import LONG, grams, plain, short, split, stem, telling
+from repertory.text.tokens import GRAM_LENGTH, LONG, grams, plain, short, split, stem, telling
 
 PREFIX = 4  # letters: fewer are a word of their own ("Exa" is not in "Example")
 LONGEST_PREFIX = 32  # nobody types more of a word, and a page of base64 must not become a million dimensions
@@ -24,7 +24,7 @@ class Features(NamedTuple):
     """Of one written word; dimensions are packed."""
 
     terms: bytes  # its stems
-    grams: bytes  # its character trigrams
+    grams: bytes  # characters in a row
     prefixes: bytes  # its words and their beginnings
     short_names: tuple[str, ...]
     plain: tuple[str, ...]  # what can be misspelt
@@ -57,7 +57,7 @@ def _pack(token: str) -> tuple[bytes, bytes, bytes]:
     if not token.isascii():
         return term, _packed(grams((token,))), _packed(_prefixes(token))
     letters, marked = token.encode(), f" {token} ".encode()  # as bytes they are cut without being encoded piece by piece
-    pieces = [crc32(marked[start : start + 3]) for start in range(len(marked) - 2)]
+    pieces = [crc32(marked[start : start + GRAM_LENGTH]) for start in range(max(1, len(marked) - GRAM_LENGTH + 1))]
     beginnings = [crc32(letters), *[crc32(letters[:end]) for end in range(PREFIX, min(len(letters), LONGEST_PREFIX))]]
     return term, array(UINT32, pieces).tobytes(), array(UINT32, beginnings).tobytes()
 

@@ -1,7 +1,7 @@
 """How much does each lane count for this query?
 
 F02. Words can be trusted as far as the catalog knows the words of the query: all of a long query known says most, one known word among
-many that are not says little. A query that is known leans on the lexical lanes, a paraphrase in other words on the vector lane. Trigrams
+many that are not says little. A query that is known leans on the lexical lanes, a paraphrase in other words on the vector lane. Grams
 take a part of the lexical weight. Three parameters, learned by `repertory tune` and kept in `adaptive.toml`.
 """
 
@@ -19,9 +19,9 @@ from repertory.indexes.base import BM25, GRAMS, VECTOR
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """The vector lane weighs sigmoid(lean + slope * known); trigrams take `grams` of what is left.
+    """The vector lane weighs sigmoid(lean + slope * known); grams take `grams` of what is left.
 
-    Where no word is known, all are misspelt or foreign: trigrams alone can tell which, and take `grams` of the whole.
+    Where no word is known, all are misspelt or foreign: grams alone can tell which, and take `grams` of the whole.
     """
 
     lean: float

@@ -88,7 +88,7 @@ class Lookups(Database):
         return {dimension: (found.get(dimension, 0), 1) for dimension in dimensions}
 
     def gram_frequencies(self, dimensions: Sequence[int]) -> dict[int, int]:
-        """The same of character trigrams."""
+        """The same of grams."""
         return dict(self._look_up("SELECT dimension, documents FROM grams WHERE dimension IN", dimensions))
 
     def fields(self, numbers: Sequence[int]) -> dict[int, dict[Field, str]]:

@@ -24,7 +24,7 @@ from repertory.text.tokens import grams as grams_of
 from repertory.text.tokens import plain_words
 from repertory.text.tokens import words as words_of
 
-NAMING = ("path", "name", "title")  # as `indexes/read` had them in format 4: in these a short word is a name
+NAMING = ("path", "name", "title")  # as in `indexes/read`: in these a short word is a name
 
 
 def migrate(connection: Connection, found: str, wanted: str) -> str:
@@ -65,8 +65,8 @@ def _states(connection: Connection) -> str:
     return "4"
 
 
-def _trigrams(connection: Connection) -> str:
-    """4 to 5: how many documents have each character trigram, for an index that does not count them itself."""
+def _count_grams(connection: Connection) -> None:
+    """How many documents have each gram, for an index that does not count them itself."""
     _add_column(connection, documents.c.grams)
     connection.execute(delete(grams))
     counted: Counter[int] = Counter()
@@ -77,6 +77,11 @@ def _trigrams(connection: Connection) -> str:
         packed = np.array(found, "<u4").tobytes()
         connection.execute(update(documents).where(documents.c.number == number).values(grams=packed))
     count(connection, grams.c.dimension, counted)
+
+
+def _grams(connection: Connection) -> str:
+    """4 to 5: grams were not counted."""
+    _count_grams(connection)
     return "5"
 
 
@@ -89,6 +94,12 @@ def _tallies(connection: Connection) -> str:
     count(connection, short_names.c.name, Counter(chain.from_iterable(map(str.split, joined))))
     connection.execute(text("DROP INDEX IF EXISTS documents_by_short_names"))
     return "6"
+
+
+def _longer_grams(connection: Connection) -> str:
+    """6 to 7: grams had three characters."""
+    _count_grams(connection)
+    return "7"
 
 
 def _columns(connection: Connection, table: str) -> set[str]:
@@ -105,4 +116,4 @@ def _add_column(connection: Connection, column: Column[Any]) -> None:
 
 
 # By the format that they leave.
-STEPS: Mapping[str, Callable[[Connection], str]] = {"2": _words_and_dates, "3": _states, "4": _trigrams, "5": _tallies}
+STEPS: Mapping[str, Callable[[Connection], str]] = {"2": _words_and_dates, "3": _states, "4": _grams, "5": _tallies, "6": _longer_grams}

@@ -24,7 +24,7 @@ class NewDocument:
     length: float
     short_names: frozenset[str]
     terms: NDArray[np.uint32]  # the dimensions of its terms, each once, in rising order
-    grams: NDArray[np.uint32]  # those of its character trigrams, likewise
+    grams: NDArray[np.uint32]  # those of its grams, likewise
     words: frozenset[str]  # its plain words (see `text/tokens`)
 
 

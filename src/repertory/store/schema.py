@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, LargeBinary, MetaData, String, Table, Text
 
-FORMAT = 6  # raise it with a migration (see `migrate`): a catalog of another format is refused, not guessed at
+FORMAT = 7  # raise it with a migration (see `migrate`): a catalog of another format is refused, not guessed at
 
 _STRING = String().with_variant(String(collation="C"), "postgresql")
 _TEXT = Text().with_variant(Text(collation="C"), "postgresql")
@@ -78,7 +78,7 @@ documents = Table(
     Column("length", Float, nullable=False),
     Column("short_names", _TEXT, nullable=False),
     Column("terms", LargeBinary, nullable=False),  # the dimensions of its terms, uint32
-    Column("grams", LargeBinary, nullable=False, server_default=""),  # those of its character trigrams
+    Column("grams", LargeBinary, nullable=False, server_default=""),  # those of its grams
     Column("words", _TEXT, nullable=False, server_default=""),  # its plain words, as people write them
     Index("documents_by_entity", "entity_id"),
     Index("documents_by_digest", "digest"),
@@ -110,7 +110,7 @@ terms = Table(  # how many documents have each term
     sqlite_with_rowid=False,
 )
 
-grams = Table(  # how many documents have each character trigram
+grams = Table(  # how many documents have each gram
     "grams",
     metadata,
     Column("dimension", BigInteger, primary_key=True, autoincrement=False),

@@ -68,16 +68,16 @@ async def test_a_catalog_of_format_2_is_migrated(tmp_path: Path, killed: bool) -
         assert rep._store.words() == {}
 
 
-async def test_trigrams_are_counted_as_terms_are(tmp_path: Path) -> None:
-    letter, harbour = dimension("let"), dimension("arb")
+async def test_grams_are_counted_as_terms_are(tmp_path: Path) -> None:
+    letter, harbour = dimension("lett"), dimension("arbo")
     async with repertory.open(tmp_path, embedder="none") as rep:
         await rep.put("tools", TOOLS)
-        assert rep._store.gram_frequencies([letter, harbour, dimension("xyz")]) == {letter: 2, harbour: 1}
+        assert rep._store.gram_frequencies([letter, harbour, dimension("wxyz")]) == {letter: 2, harbour: 1}
         await rep.put("tools", [tool("mail/send", "Sends a parcel"), TOOLS[1]])
         assert rep._store.gram_frequencies([letter, harbour]) == {letter: 1}
 
 
-async def test_a_catalog_of_format_4_learns_its_trigrams(tmp_path: Path) -> None:
+async def test_a_catalog_of_format_4_learns_its_grams(tmp_path: Path) -> None:
     async with repertory.open(tmp_path, embedder="none") as rep:
         await rep.put("tools", TOOLS)
     counted = _rows(tmp_path, "SELECT dimension, documents FROM grams ORDER BY dimension")
@@ -86,6 +86,21 @@ async def test_a_catalog_of_format_4_learns_its_trigrams(tmp_path: Path) -> None
         assert _rows(tmp_path, "SELECT dimension, documents FROM grams ORDER BY dimension") == counted
         await rep.put("tools", [])
     assert _rows(tmp_path, "SELECT dimension FROM grams") == []
+
+
+async def test_a_catalog_of_format_6_has_its_grams_cut_anew(tmp_path: Path) -> None:
+    everything = "SELECT number, grams FROM documents ORDER BY number", "SELECT dimension, documents FROM grams ORDER BY dimension"
+    async with repertory.open(tmp_path, embedder="none") as rep:
+        await rep.put("tools", TOOLS)
+    as_written = [_rows(tmp_path, rows) for rows in everything]
+    _execute(
+        tmp_path,
+        "UPDATE documents SET grams = ''",
+        "UPDATE grams SET dimension = dimension + 1",
+        "UPDATE facts SET value = '6' WHERE name = 'format'",
+    )
+    async with repertory.open(tmp_path, embedder="none"):
+        assert [_rows(tmp_path, rows) for rows in everything] == as_written
 
 
 TALLIES = "SELECT bucket, documents, length FROM tallies ORDER BY bucket"
