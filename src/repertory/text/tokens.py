@@ -33,7 +33,7 @@ STOPWORDS = frozenset(
 LONG = 64  # longer words are rarely seen twice
 PLAIN = (4, 32)  # letters: in a shorter word one error leaves too little to tell it by, a longer one is no word
 SHORT = 3  # A01: a shorter token counts only where it is a name
-GRAM_LENGTH = 4  # characters: three are in twice as many documents, and rank no better (docs/decisions/0011-grams.md)
+GRAM_LENGTH = 4  # characters: a gram of three is in twice as many documents, and ranks no better (docs/decisions/0011-grams.md)
 
 # Vowel signs and points that Python's \w leaves out: accents, Hebrew, Arabic, and the Indic scripts.
 _MARKS = r"\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0963\u0966-\u0dff"
