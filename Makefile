@@ -20,10 +20,10 @@ test: $(VENV)/dev.stamp  ## set up everything that the tests need, check style a
 	$(BIN)/ruff check .
 	@$(MAKE) --no-print-directory --jobs 2 types suite  # beside each other: fetching waits for a network, tests for each other
 
-types:
+types: $(VENV)/dev.stamp
 	$(BIN)/mypy
 
-suite:
+suite: $(VENV)/dev.stamp
 	$(BIN)/python -m tests.provision
 	$(BIN)/pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder  # three on two cores: a third of the time they wait
 

@@ -65,9 +65,9 @@ def example_catalog(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     shutil.rmtree(directory, ignore_errors=True)
 
 
-def copied(example_catalog: Path, to: Path) -> Path:
-    """A copy of the example catalog, which others may have open."""
-    return Path(shutil.copytree(example_catalog, to, ignore=shutil.ignore_patterns("owner*")))
+def copied(catalog: Path, to: Path) -> Path:
+    """A copy of a catalog, which others may have open."""
+    return Path(shutil.copytree(catalog, to, ignore=shutil.ignore_patterns("owner*")))
 
 
 @pytest.fixture(scope="session")

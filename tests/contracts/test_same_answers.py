@@ -7,13 +7,12 @@ those with its truth in a PostgreSQL.
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from tests.conftest import ROOT
+from tests.conftest import ROOT, copied
 from tests.postgres import moved
 from tests.qdrants import Cluster
 
@@ -69,8 +68,7 @@ async def embedded(built: Path) -> AsyncIterator[Repertory]:
 )
 async def other(request: pytest.FixtureRequest, built: Path) -> AsyncIterator[Repertory]:
     started: Cluster = request.getfixturevalue("cluster" if SPREAD[request.param] is ON_THREE_NODES else "server")
-    copy = built.with_name(request.param)
-    shutil.copytree(built, copy, ignore=shutil.ignore_patterns("owner.*"))
+    copy = copied(built, built.with_name(request.param))
     database = None
     if request.param == "cluster-postgres":
         database = request.getfixturevalue("postgres_server").database()

@@ -21,7 +21,7 @@ from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, copied
 from tests.surfaces.programs import REPERTORY, Served, run, serving
 
 ERAS = ["legacy", "2026-07-28"]
@@ -84,9 +84,7 @@ async def test_search_describe_and_call_over_http(gateway: Served, mode: str) ->
 @pytest.mark.parametrize("mode", ERAS)
 @pytest.mark.parametrize("shared", [False, True], ids=["alone", "beside a service"])
 async def test_search_describe_and_call_over_stdio(catalog: Path, mode: str, shared: bool, tmp_path: Path) -> None:
-    import shutil
-
-    own = shutil.copytree(catalog, tmp_path / "catalog", ignore=shutil.ignore_patterns("owner*"))
+    own = copied(catalog, tmp_path / "catalog")
     with serving(own, **NO_MODEL) if shared else contextlib.nullcontext():
         kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
         child = StdioServerParameters(command=str(REPERTORY), args=["mcp", "--catalog", str(own)], env={**kept, **NO_MODEL})
@@ -338,9 +336,7 @@ def _held(pid: int) -> dict[str, int]:
 
 
 def test_children_end_with_the_service(catalog: Path, tmp_path: Path) -> None:
-    import shutil
-
-    own = shutil.copytree(catalog, tmp_path / "catalog", ignore=shutil.ignore_patterns("owner*"))
+    own = copied(catalog, tmp_path / "catalog")
     with serving(own, REPERTORY_REFRESH_MINUTES="0", **NO_MODEL) as served:
         answer = httpx2.post(f"{served.url}/api/call", json={"id": "workshop/whoami"}, headers=served.as_owner, timeout=30, trust_env=False)
         child = answer.json()["structuredContent"]["pid"]

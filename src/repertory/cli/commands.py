@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -42,12 +41,10 @@ app = typer.Typer(
 )
 
 COMMITS = 1_000  # as many as `sources/history` takes; named here, because its engines load only where they are needed
-NEW_OBJECTS = 50_000  # before garbage is looked for: what loads stays, and to look every 700 takes a seventh of a server's start
 
 
 def main() -> None:
     """Run a command; errors that we know become a sentence and an exit code."""
-    gc.set_threshold(NEW_OBJECTS)
     try:
         app()
     except RepertoryError as error:

@@ -14,7 +14,7 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-from sqlalchemy import Column, Connection, DefaultClause, delete, inspect, literal, select, text, update
+from sqlalchemy import Column, Connection, DefaultClause, bindparam, delete, inspect, literal, select, text, update
 
 from repertory.model import Entity
 from repertory.store.schema import documents, edges, entities, facts, grams, short_names, sources, tallies, words
@@ -25,6 +25,7 @@ from repertory.text.tokens import plain_words
 from repertory.text.tokens import words as words_of
 
 NAMING = ("path", "name", "title")  # as in `indexes/read`: in these a short word is a name
+AT_ONCE = 1_000  # documents: a large catalog does not fit into memory
 
 
 def migrate(connection: Connection, found: str, wanted: str) -> str:
@@ -70,12 +71,18 @@ def _count_grams(connection: Connection) -> None:
     _add_column(connection, documents.c.grams)
     connection.execute(delete(grams))
     counted: Counter[int] = Counter()
-    for number, fields in connection.execute(select(documents.c.number, documents.c.fields)).all():
-        told = (words_of(text, naming=field in NAMING) for field, text in json.loads(fields).items())
-        found = sorted({crc32(gram.encode()) for gram in grams_of(chain.from_iterable(told))})
-        counted.update(found)
-        packed = np.array(found, "<u4").tobytes()
-        connection.execute(update(documents).where(documents.c.number == number).values(grams=packed))
+    here = select(documents.c.number, documents.c.fields).order_by(documents.c.number).limit(AT_ONCE)
+    kept = update(documents).where(documents.c.number == bindparam("of")).values(grams=bindparam("packed"))
+    last = -1
+    while portion := connection.execute(here.where(documents.c.number > last)).all():
+        rows = []
+        for number, fields in portion:
+            told = (words_of(text, naming=field in NAMING) for field, text in json.loads(fields).items())
+            found = sorted({crc32(gram.encode()) for gram in grams_of(chain.from_iterable(told))})
+            counted.update(found)
+            rows.append({"of": number, "packed": np.array(found, "<u4").tobytes()})
+        connection.execute(kept, rows)
+        last = portion[-1][0]
     count(connection, grams.c.dimension, counted)
 
 
